@@ -1,0 +1,141 @@
+"""Which strings in a node are its paths, which nodes stand together, and which are empty lists.
+
+Knows the shapes models answer in: arrays, objects with a path under one of many keys, lists of such objects,
+objects keyed by path. It does not clean paths.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from bccontam.answer_path import has_extension, looks_like_file
+from bccontam.answer_reader import Leaf, Node
+
+_PATH_KEYS = (
+    *("files", "paths", "filepaths", "filenames"),
+    *("path", "filepath", "fullpath", "relativepath", "relpath", "repopath", "pathname"),
+    *("file", "filename", "sourcefile", "sourcepath", "targetfile"),
+)
+"""Keys that say they hold the path, the best first; written without case and punctuation."""
+
+_PATH_KEY_ENDINGS = ("file", "files", "path", "paths", "filename", "filenames", "filepath", "filepaths")
+_ASIDE_KEYS = re.compile(
+    r"(?:reject|exclu|discard|ignor|reason|rationale|explan|thought|thinking|analysis|note|draft|schema|example)"
+)
+_FOLDER_KEYS = frozenset({"directory", "dir", "folder", "path"})
+_NAME_KEYS = frozenset({"file", "filename", "name"})
+
+_GAP = re.compile(r"(?=[^\n,;]*[\n,;])\s*[,;]?\s*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?")
+_BEFORE_ALONE = re.compile(r"(?:.*[:=])?[\s\"'`*_>#-]*")
+_AFTER_ALONE = re.compile(r"[\s\"'`*_.;,<]*")
+
+
+class Item(NamedTuple):
+    """A string that may be a path. `firm`: it was quoted or named as one, not a bare word in brackets."""
+
+    text: str
+    firm: bool
+
+
+def node_items(node: Node, named: bool = False) -> Iterator[Item]:
+    """The items of a list, or the values of an object that say they are paths, in order."""
+    if node.has_keys:
+        yield from _object_items(node)
+        return
+    for _, value in node.items:
+        yield from _value_items(value, named)
+
+
+def _value_items(value: Leaf | Node, named: bool) -> Iterator[Item]:
+    if isinstance(value, Node):
+        yield from node_items(value, named)
+    elif value.raw.strip():
+        yield Item(value.path_text, value.quoted or named)
+
+
+def _object_items(node: Node) -> Iterator[Item]:
+    fields = [(_folded(key), value) for key, value in node.items if key is not None and not _is_blank(value)]
+    values = dict(reversed(fields))
+    best = [values[key] for key in _PATH_KEYS if key in values][:1]
+    if best:
+        joined = _joined(values)
+        yield from [joined] if joined is not None else _value_items(best[0], named=True)
+        return
+    named = [value for key, value in fields if key.endswith(_PATH_KEY_ENDINGS) and not _ASIDE_KEYS.match(key)]
+    if named:
+        for value in named:
+            yield from _value_items(value, named=True)
+        return
+    for key, value in node.items:
+        yield from _any_field(key, value)
+
+
+def _any_field(key: str | None, value: Leaf | Node) -> Iterator[Item]:
+    if key is None:
+        yield from _value_items(value, named=False)
+    elif looks_like_file(key):
+        yield Item(key, True)
+    elif isinstance(value, Node):
+        if not _ASIDE_KEYS.match(_folded(key)):
+            yield from node_items(value)
+    elif looks_like_file(value.path_text, value.quoted):
+        yield Item(value.path_text, True)
+
+
+def _joined(values: dict[str, Leaf | Node]) -> Item | None:
+    """A folder and a file name given apart, as one path."""
+    folder = next((values[key] for key in ("directory", "dir", "folder", "path") if key in values), None)
+    name = next((values[key] for key in ("filename", "file", "name") if key in values), None)
+    if not isinstance(folder, Leaf) or not isinstance(name, Leaf):
+        return None
+    place, file = folder.path_text.rstrip("/\\"), name.path_text
+    if has_extension(place) or not has_extension(file) or "/" in file or "\\" in file:
+        return None
+    return Item(f"{place}/{file}", True)
+
+
+def _folded(key: str) -> str:
+    return re.sub(r"[^a-z]", "", key.lower())
+
+
+def _is_blank(value: Leaf | Node) -> bool:
+    return is_empty_list(value) if isinstance(value, Node) else not value.raw.strip()
+
+
+def is_empty_list(node: Node) -> bool:
+    """Whether a closed list or object says that there is no path: nothing in it, or blanks and nulls only."""
+    if not node.closed or node.words or node.scalars:
+        return False
+    keyed = [value for key, value in node.items if key is not None and _folded(key) in _PATH_KEYS]
+    return all(_is_blank(value) for value in keyed or [value for _, value in node.items])
+
+
+def group_nodes(text: str, nodes: list[Node]) -> list[list[Node]]:
+    """Nodes that stand one after another, on lines of their own or with a comma between, form one list."""
+    groups: list[list[Node]] = []
+    for node in nodes:
+        previous = groups[-1][-1] if groups else None
+        if previous is not None and previous.closed and _GAP.fullmatch(text, previous.end, node.start):
+            groups[-1].append(node)
+        else:
+            groups.append([node])
+    return groups
+
+
+def is_link(text: str, node: Node) -> bool:
+    """Whether the brackets are the text of a Markdown link or reference, not a list."""
+    return node.bracket == "[" and text[node.end : node.end + 1] in ("(", "[", ":") if node.closed else False
+
+
+def stands_alone(text: str, group: list[Node]) -> bool:
+    """Whether nothing but a label stands on the lines of the group: it is an answer, not part of a sentence."""
+    start, end = group[0].start, group[-1].end
+    line_start = text.rfind("\n", 0, start) + 1
+    if start - line_start > 200 or _BEFORE_ALONE.fullmatch(text, line_start, start) is None:
+        return False
+    if end < 0:
+        return True
+    line_end = text.find("\n", end)
+    return _AFTER_ALONE.fullmatch(text, end, len(text) if line_end < 0 else line_end) is not None
