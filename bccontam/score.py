@@ -27,6 +27,9 @@ class Score:
 
 _MISS = Score(False, False, 0.0, 0.0)
 
+_Spellings = tuple[str, str, str]
+_EXACT, _BASENAME, _SUFFIX = range(3)
+
 
 def score_prediction(predicted: Sequence[str], gold: Sequence[str], suffix_depth: int = 3) -> Score:
     """Score paths against paths, in any order, duplicates and spellings counting once.
@@ -44,10 +47,6 @@ def score_prediction(predicted: Sequence[str], gold: Sequence[str], suffix_depth
         return _MISS  # paths that agree in more than their file name agree in that too
     exact, tail = _recall(guesses, truths, _EXACT), _recall(guesses, truths, _SUFFIX)
     return Score(exact > 0, True, exact, base, tail > 0, tail)
-
-
-_Spellings = tuple[str, str, str]
-_EXACT, _BASENAME, _SUFFIX = range(3)
 
 
 @lru_cache(maxsize=16_384)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from bccontam import stats
 from bccontam.contamination import Signal, Thresholds, decide
-from bccontam.exact import binomial
+from bccontam.stats.exact import binomial
 
 SPLITS = ((89, 12), (74, 27), (64, 37))
 RATES = (0.01, 0.02, 0.05, 0.10, 0.20, 0.30, 0.40, 0.50)

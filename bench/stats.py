@@ -11,7 +11,8 @@ import random
 import time
 from collections.abc import Callable
 
-from bccontam import exact, stats
+from bccontam import stats
+from bccontam.stats import exact
 
 SIZES = ((89, 12), (74, 27), (64, 37), (200, 100), (500, 500))
 RATES = (0.01, 0.05, 0.10, 0.20, 0.30, 0.50)

@@ -12,7 +12,7 @@ import scipy.stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from bccontam import stats
-from bccontam.resampling import _outwards
+from bccontam.stats.resampling import _outwards
 
 Table = tuple[int, int, int, int]
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bccontam import stats
-from bccontam.resampling import _outwards
+from bccontam.stats.resampling import _outwards
 
 VALUES = st.lists(st.sampled_from([0.0, 0.2, 0.5, 1.0]), min_size=1, max_size=12)
 

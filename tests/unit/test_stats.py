@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bccontam import stats
-from bccontam.exact import binomial, rejection_bounds
+from bccontam.stats.exact import binomial, rejection_bounds
 
 Table = tuple[int, int, int, int]
 

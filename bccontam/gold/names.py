@@ -13,7 +13,6 @@ Names = tuple[str, str]
 """The name before a change and the one after it; an empty one says that there is no such file."""
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_TWO_QUOTED = r'("(?:[^"\\]|\\.)*"|[^"]+)'
 _ESCAPES = re.compile(r'(?:\\(?:[abtnvfr"\\]|[0-3][0-7]{2}))+')
 _ESCAPE = re.compile(r"\\([0-7]{3}|.)")
 _ESCAPED = dict(zip('abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
@@ -26,7 +25,7 @@ _PREFIXES = frozenset("abciow12")
 """git's prefixes: the standard ones, those of diff.mnemonicPrefix, and 1/ 2/ of git diff --no-index."""
 
 _MAX_LENGTH = 20_000
-_MAX_SPLITS = 200
+_MAX_SPLITS = 100
 
 
 def read_name(text: str) -> str:
@@ -84,8 +83,11 @@ def _splits(names: str, separator: str) -> Iterator[Names]:
     if len(names) > _MAX_LENGTH or names.count(separator) > _MAX_SPLITS:
         return
     if '"' in names:
-        if match := re.fullmatch(_TWO_QUOTED + separator + _TWO_QUOTED, names):
-            yield read_name(match[1]), read_name(match[2])
+        quoted = _QUOTED.match(names)
+        end = quoted.end() if quoted else names.find(separator + '"')
+        right = names[end:].removeprefix(separator)
+        if right != names[end:] and (_QUOTED.fullmatch(right) or (quoted and right and '"' not in right)):
+            yield read_name(names[:end]), read_name(right)
         return
     position = names.find(separator)
     while position >= 0:

@@ -11,15 +11,15 @@ import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal
 
 from unidiff.constants import SUBMODULE_FILE_MODE
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import PatchedFile, PatchSet
 
-from bccontam.diffnames import Names, read_name, read_pair_line, split_names, without_first, without_prefixes
 from bccontam.errors import PatchError
+from bccontam.gold.names import Names, read_name, read_pair_line, split_names, without_first, without_prefixes
 
 Kind = Literal["modified", "added", "deleted", "renamed", "copied", "binary", "mode"]
 
@@ -46,7 +46,7 @@ def extract_gold_files(patch: str, warn: Callable[[str], None] | None = None) ->
     default a log line), as the headers still name the files. Raises PatchError where a name is open to
     doubt, and for diffs in another format than unified or combined.
     """
-    lines = _legible(patch).split("\n")
+    lines = _legible(patch).removesuffix("\n").split("\n")
     sections = _sections(lines)
     if not sections and any(map(_LEFTOVER.match, lines)):
         raise PatchError("the patch has lines of a diff but names no file; make it again with git diff")
@@ -60,9 +60,15 @@ def extract_gold_files(patch: str, warn: Callable[[str], None] | None = None) ->
     for _, file in found:
         if file.path:
             files[file.path] = _merged(files[file.path], file) if file.path in files else file
-    written = {file.path for form, file in found if form != "submodule"}
+    return _without_opened(files, {file.path for form, file in found if form != "submodule"})
+
+
+def _without_opened(files: dict[str, GoldFile], written: set[str]) -> list[GoldFile]:
+    """All but the submodules of `Submodule` lines whose own files follow (git diff --submodule=diff)."""
+    if files.keys() <= written:
+        return list(files.values())
     folders = {path[: slash.start()] for path in written for slash in re.finditer("/", path)}
-    return [file for file in files.values() if file.path in written or file.path not in folders]
+    return [file for path, file in files.items() if path in written or path not in folders]
 
 
 def _merged(first: GoldFile, again: GoldFile) -> GoldFile:
@@ -72,12 +78,14 @@ def _merged(first: GoldFile, again: GoldFile) -> GoldFile:
         kind = "deleted"
     elif first.kind in ("deleted", "binary", "mode"):
         kind = "modified" if again.kind == "added" else again.kind
-    return replace(first, kind=kind, old_path=first.old_path or again.old_path)
+    old_path = (first.old_path or again.old_path) if kind in ("renamed", "copied") else None
+    return replace(first, kind=kind, old_path=old_path)
 
 
 # --- The text: what a tool on the way did to it is undone -----------------------------------------------
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[mK]")
+_INDENTED = re.compile(r"\s*[ \t]diff --git ")
 _CONTEXT_DIFF = re.compile(r"^\*{15}.*\n\*\*\* \d+(?:,\d+)? \*\*\*\*", re.MULTILINE)
 _NORMAL_DIFF = re.compile(r"^\d+(?:,\d+)?[acd]\d+(?:,\d+)?\n[<>] ", re.MULTILINE)
 _LEFTOVER = re.compile(
@@ -91,12 +99,14 @@ def _legible(patch: str) -> str:
     text = _undo_utf16(patch) if "\0" in patch or patch.startswith("\ufffe") else patch
     if "\0" in text:
         raise PatchError("the patch holds a NUL character; make it again with git diff, without --text")
-    text = text.removeprefix("\ufeff").replace("\n\ufeff", "\n").rstrip("\r")
+    text = text.removeprefix("\ufeff").rstrip("\r").replace("\n\ufeff", "\n")
     if "\r" in text:
         text = text.replace("\r\r\n", "\n").replace("\r\n", "\n")
         text = text if "\n" in text else text.replace("\r", "\n")
     if "\x1b[" in text:
         text = _COLOUR.sub("", text)
+    if _INDENTED.match(text):
+        raise PatchError("the patch is indented, so that its headers look like content; remove the indent")
     if "\n" not in text and r"\n" in text and _LEFTOVER.match(text):
         raise PatchError("the patch is one line with its line ends written as \\n; unescape it first")
     is_context = "***************" in text and _CONTEXT_DIFF.search(text)
@@ -148,7 +158,8 @@ _EXTENDED: dict[str, Kind | None] = {
 
 _FROM = ("rename from ", "rename old ", "copy from ")
 _TO = ("rename to ", "rename new ", "copy to ")
-_NO_NEWLINE = r"\ No newline at end of file"
+_MAX_NAME = 20_000
+_NO_NEWLINE = "\\ No newline at end of file\n"
 _SUBMODULE = re.compile(
     r"Submodule (?P<path>.+?) (?:(?P<old>[0-9a-f]{4,64})\.{2,3}(?P<new>[0-9a-f]{4,64})\b"
     r"|contains (?:untracked|modified) content)"
@@ -190,6 +201,7 @@ def _sections(lines: list[str]) -> list[_Section]:
         option, _, names = line.removeprefix("diff --").partition(" ")
         if line.startswith("Binary ") and sections and sections[-1].end == start:
             sections[-1].is_binary = True
+            sections += _pairs(lines, start + 1, end)
         elif option == "git":
             section = _read_headers(_Section("git", start, names), lines, end)
             sections += [section, *_read_hunks(section, lines, end)]
@@ -254,15 +266,12 @@ def _read_hunks(section: _Section, lines: list[str], end: int) -> list[_Section]
     """Count the hunks of `section`; returns the sections of `_pairs` that follow them."""
     if not section.has_hunks:
         return _pairs(lines, section.end, end)
-    body = [_NO_NEWLINE if line.startswith("\\") else line for line in lines[section.end : end]]
-    try:
-        files = PatchSet("--- a/_\n+++ b/_\n" + "\n".join(body), metadata_only=True)
-    except (UnidiffParseError, ValueError):
+    files = _count_hunks(lines[section.end : end])
+    if not files:
         if _find_pair(lines, section.end, end) is not None:
-            raise _doubt(section.end, "hunks") from None
+            raise _doubt(section.end, "hunks")
         section.broken = True
         return []
-    section.broken = not all(files)
     if section.form == "pair":
         section.kind = _kind_of_hunks(files[0])
     return [
@@ -275,8 +284,17 @@ def _read_hunks(section: _Section, lines: list[str], end: int) -> list[_Section]
             has_hunks=True,
         )
         for file in files[1:]
-        if file
     ]
+
+
+def _count_hunks(lines: list[str]) -> list[PatchedFile]:
+    """The file that has these hunks, and the files that follow; none where the hunks do not add up."""
+    body = (_NO_NEWLINE if line.startswith("\\") else line + "\n" for line in lines)
+    try:
+        files = PatchSet(chain(("--- a/_\n", "+++ b/_\n"), body), metadata_only=True)
+    except (UnidiffParseError, ValueError):
+        return []
+    return files if all(files) else []
 
 
 def _kind_of_hunks(file: PatchedFile) -> Kind | None:
@@ -313,6 +331,8 @@ def _gold_file(section: _Section, prefixed: bool) -> GoldFile:
         old = new if old in (new + ".orig", new + "~") else old
     else:
         old, new = _two_names(section)
+    if max(len(old), len(new)) > _MAX_NAME:
+        raise _doubt(section.line, "names")
     old, new = _tidy(old), _tidy(new)
     kind = _kind(section, old, new)
     path = old if kind == "deleted" else new

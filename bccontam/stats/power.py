@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
-from bccontam.exact import binomial, group_size, rejection_bounds
+from bccontam.stats.exact import binomial, group_size, rejection_bounds
 
 MOST_CONTROL_ENTRIES = 10_000
 """`control_needed` looks no further than this."""

@@ -11,9 +11,9 @@ import math
 from collections.abc import Sequence
 from statistics import NormalDist
 
-from bccontam.exact import BOSCHLOO_LIMIT, boschloo, fisher, fisher_midp, group_size
-from bccontam.power import control_needed, minimum_detectable_effect, power
-from bccontam.resampling import (
+from bccontam.stats.exact import BOSCHLOO_LIMIT, boschloo, fisher, fisher_midp, group_size
+from bccontam.stats.power import control_needed, minimum_detectable_effect, power
+from bccontam.stats.resampling import (
     PERMUTATIONS,
     SEED,
     Significance,

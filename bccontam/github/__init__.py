@@ -1,0 +1,1 @@
+"""GitHub's side: the event, the changed entries, the comment, the runner's files and its log."""
