@@ -30,7 +30,8 @@ class Result:
     Paths are repo-relative with `/`; `seconds` is the wall time of the last attempt; `sample` counts from
     0. `gold` holds the kinds and pre-image names of `gold_files`. `naming_files` are the paths the naming
     convention alone proposes for the same question, `listed_files` those of a keyword search over a list of
-    real paths (None: not computed). `error` is a sentence, `error_kind` its type; a result with an error
+    real paths (None: not computed). `sampling`
+    is what shaped the answer beside the prompt. `error` is a sentence, `error_kind` its type; a result with an error
     stands in no rate.
     """
 
@@ -54,6 +55,7 @@ class Result:
     backend: str = ""
     requested_model: str = ""
     prompt: str = ""
+    sampling: str = ""
     gold: tuple[GoldFile, ...] = ()
     leakage: str | None = None
     copied: bool | None = None

@@ -110,7 +110,9 @@ def _escape_start(found: re.Match[str]) -> str:
 
 def fenced(value: str, longest: int = 4_000) -> str:
     """A fenced block that its content cannot close: line breaks are kept, control characters visible."""
-    lines = [_COMMENT.sub(f"<{_JOINER}", visible(line.rstrip("\r"))) for line in cut(value, longest).split("\n")]
+    lines = [
+        _COMMENT.sub(f"<{_JOINER}", visible(line.rstrip("\r"))) for line in cut(value, longest).split("\n")
+    ]
     body = "\n".join(lines)
     fence = "`" * max(3, max((len(run) for run in _BACKTICKS.findall(body)), default=0) + 1)
     return f"{fence}text\n{body}\n{fence}"

@@ -1,0 +1,5 @@
+"""`python -m bccontam` is the command line."""
+
+from bccontam.cli import main
+
+main()

@@ -1,0 +1,242 @@
+"""Stored results into a written report: which results belong together, the cutoff, the files, the gate.
+
+Shared by both front doors; everything here is recomputed from disk with no model call. Publishing a report on
+GitHub is `bccontam.action`'s own business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from bccontam.errors import SettingsError, StoreError
+from bccontam.result import Result
+from bccontam.settings import Settings
+from bccontam.store import load_records, load_results
+
+if TYPE_CHECKING:
+    from bccontam.contamination import Thresholds
+    from bccontam.effects import Effects
+    from bccontam.report.data import Change, Report
+
+
+class Experiment(NamedTuple):
+    """What must be equal for results to stand in one rate."""
+
+    backend: str
+    model: str
+    prompt: str
+    top_k: int
+    sampling: str
+
+    def __str__(self) -> str:
+        prompt = self.prompt or "unknown prompt"
+        sampling = f", {self.sampling}" if self.sampling else ""
+        return f"{self.backend or 'unknown backend'} {self.model}, {prompt}, top-k {self.top_k}{sampling}"
+
+
+def experiment_of(result: Result) -> Experiment:
+    """The experiment that a result belongs to; the model is the one asked for."""
+    model = result.requested_model or result.model
+    return Experiment(result.backend, model, result.prompt, result.top_k, result.sampling)
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A finished report: the numbers, where the full Markdown is, and the source of the template it was made
+    with (empty: the shipped one)."""
+
+    report: Report
+    path: Path
+    template: str
+
+
+def report_on_store(
+    settings: Settings,
+    effects: Effects,
+    *,
+    own: Experiment | None = None,
+    only: Collection[str] | None = None,
+    changes: Sequence[Change] = (),
+) -> list[Reported]:
+    """Report on the results folder and write the full Markdown, and JSON and the page when asked.
+
+    One report, or one for each experiment with `group-by-model`. `own`: the experiment of the run that calls;
+    `only`: ids of the dataset's entries, when it is at hand. Raises StoreError when there is nothing to report
+    on or different experiments are mixed.
+    """
+    results = _load(settings, effects)
+    if only is not None:
+        results = [result for result in results if result.instance_id in only]
+    kinds = experiments(results, settings, own)
+    if len(kinds) > 1 and not settings.group_by_model:
+        names = "; ".join(map(str, kinds[:6]))
+        raise StoreError(
+            f"{settings.results_path} mixes {len(kinds)} experiments ({names}): name one with `model`, keep each "
+            "in a folder of its own, or report each with `--group-by-model`."
+        )
+    reported = [
+        _report(latest(results, kind), settings, effects, changes, "" if len(kinds) == 1 else f".{number}")
+        for number, kind in enumerate(kinds, start=1)
+    ]
+    _write_json([one.report for one in reported], settings, effects)
+    return reported
+
+
+def _load(settings: Settings, effects: Effects) -> list[Result]:
+    path = settings.results_path
+    results = list(load_results(path, warn=effects.warn)) if path.exists() else []
+    if not results:
+        raise StoreError(
+            f"No stored results in {path}: run `predict` first, or give their folder as results-dir."
+        )
+    return results
+
+
+def experiments(results: Sequence[Result], settings: Settings, own: Experiment | None) -> list[Experiment]:
+    """The experiments to report on: the run's own, those of the model that is named, else all there are."""
+    if own is not None:
+        return [own]
+    kinds = sorted({experiment_of(result) for result in results})
+    named = [kind for kind in kinds if kind.model == settings.model]
+    if settings.model and not named:
+        raise StoreError(
+            f"{settings.results_path} holds no results of the model {settings.model!r}: "
+            f"it has {', '.join(sorted({kind.model for kind in kinds})[:6])}."
+        )
+    return named or kinds
+
+
+def latest(results: Sequence[Result], kind: Experiment) -> list[Result]:
+    """The results of one experiment, the latest for each entry and sample.
+
+    An entry whose statement has changed was asked again under another fingerprint; the earlier answer is
+    another question's. Answers without a fingerprint come from elsewhere: several for one entry are samples.
+    """
+    found: dict[object, Result] = {}
+    for number, result in enumerate(results):
+        if experiment_of(result) == kind:
+            found[(result.instance_id, result.sample) if result.fingerprint else number] = result
+    return list(found.values())
+
+
+def _report(
+    results: Sequence[Result], settings: Settings, effects: Effects, changes: Sequence[Change], part: str
+) -> Reported:
+    from bccontam.report.data import Request, build_report
+    from bccontam.report.render import render_report
+
+    cutoff, source = find_cutoff(settings, results)
+    request = Request(
+        thresholds=thresholds(settings),
+        cutoff=cutoff,
+        cutoff_source=source,
+        guard_days=settings.guard_days,
+        control=_others(settings.control, effects),
+        reference=_others(settings.reference, effects),
+        baseline=_baseline(settings.baseline, effects),
+        reveal_answers=settings.reveal_answers,
+        changes=changes,
+    )
+    report = build_report(results, request, load_records(settings.results_path))
+    template = _template(settings, effects, report)
+    path = Path(settings.output) if settings.output else settings.results_path / "report.md"
+    path = path.with_name(f"{path.stem}{part}{path.suffix}")
+    write_text(path, render_report(report, template=template))
+    if settings.html_file:
+        from bccontam.report.html import render_page
+
+        page = Path(settings.html_file)
+        write_text(page.with_name(f"{page.stem}{part}{page.suffix}"), render_page(report))
+    return Reported(report, path, template)
+
+
+def _others(path: str, effects: Effects) -> list[Result] | None:
+    return list(load_results(path, warn=effects.warn)) if path else None
+
+
+def _baseline(path: str, effects: Effects) -> list[Result] | None:
+    """The base branch's results; there are none before its first run, which is no fault of a pull request."""
+    if path and not Path(path).exists():
+        effects.warn(
+            f"There are no results of the base branch at {path} yet: the report shows no before and after."
+        )
+        return None
+    return _others(path, effects)
+
+
+def _template(settings: Settings, effects: Effects, report: Report) -> str:
+    """The source of the user's template, or nothing when it is broken (with one warning)."""
+    from bccontam.report.render import render_report
+
+    if not settings.template:
+        return ""
+    try:
+        source = Path(settings.template).read_text(encoding="utf-8")
+        render_report(report, template=source)
+    except (OSError, UnicodeDecodeError, SettingsError) as error:
+        effects.warn(f"The report template {settings.template} cannot be used ({error}); the shipped one is.")
+        return ""
+    return source
+
+
+def _write_json(reports: Sequence[Report], settings: Settings, effects: Effects) -> None:
+    """One JSON object, or an array of them with `group-by-model`; its schema is docs/report.schema.json."""
+    if not settings.json_file:
+        return
+    from pydantic import TypeAdapter
+
+    from bccontam.report.data import Report
+
+    if settings.group_by_model:
+        text = TypeAdapter(list[Report]).dump_json(list(reports), indent=2).decode()
+    else:
+        text = TypeAdapter(Report).dump_json(reports[0], indent=2).decode()
+    if settings.json_file == "-":
+        effects.show(text)
+    else:
+        write_text(Path(settings.json_file), f"{text}\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file and its folder. Raises StoreError with one sentence."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"Cannot write {path}: {error.strerror}; choose another place.") from error
+
+
+def gate(verdict: str, fail_on: str) -> int:
+    """1 when the verdict fails the step under `fail_on`, else 0; `no-signal` never fails."""
+    failing = {"never": (), "signal": ("signal",), "inconclusive": ("signal", "inconclusive")}
+    return int(verdict in failing[fail_on])
+
+
+def thresholds(settings: Settings) -> Thresholds:
+    """What decides the verdict, from the settings."""
+    from bccontam.contamination import Thresholds
+
+    return Thresholds(settings.metric, settings.min_effect, settings.alpha, settings.max_error_rate)
+
+
+def find_cutoff(settings: Settings, results: Sequence[Result]) -> tuple[date | None, str]:
+    """The cutoff day and where it came from. Raises SettingsError for `auto` and an unknown model."""
+    from bccontam.cutoffs import lookup_cutoff
+
+    if isinstance(settings.cutoff, date):
+        return settings.cutoff, "given"
+    if settings.cutoff != "auto":
+        return None, ""
+    names = [settings.model] if settings.model else sorted({r.requested_model or r.model for r in results})
+    for name in names:
+        found = lookup_cutoff(name)
+        if found is not None:
+            return found.day, f"training cutoff of {found.model}, {found.source}"
+    raise SettingsError(
+        f"cutoff: the training cutoff of {', '.join(names) or 'this model'} is not in the shipped table; "
+        "give the day as YYYY-MM-DD."
+    )
