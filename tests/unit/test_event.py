@@ -61,7 +61,9 @@ def test_a_fork_may_not_comment_and_says_what_a_maintainer_can_do(head: str | No
     assert "workflow_run" in found.untrusted
 
 
-@pytest.mark.parametrize(("author", "actor"), [("dependabot[bot]", "octocat"), ("octocat", "dependabot[bot]")])
+@pytest.mark.parametrize(
+    ("author", "actor"), [("dependabot[bot]", "octocat"), ("octocat", "dependabot[bot]")]
+)
 def test_dependabot_is_not_trusted_with_secrets(author: str, actor: str) -> None:
     found = event("pull_request", pull_request(author=author), GITHUB_ACTOR=actor)
     assert "Dependabot" in found.untrusted
@@ -92,7 +94,12 @@ def test_a_merge_groups_number_is_at_the_end_of_its_ref(ref: str, number: int | 
 
 
 def run_of(*pulls: tuple[int, str]) -> dict[str, Any]:
-    return {"workflow_run": {"head_sha": HEAD, "pull_requests": [{"number": n, "head": {"sha": s}} for n, s in pulls]}}
+    return {
+        "workflow_run": {
+            "head_sha": HEAD,
+            "pull_requests": [{"number": n, "head": {"sha": s}} for n, s in pulls],
+        }
+    }
 
 
 def test_a_workflow_run_belongs_to_the_one_pull_request_with_its_head() -> None:
@@ -102,9 +109,16 @@ def test_a_workflow_run_belongs_to_the_one_pull_request_with_its_head() -> None:
     assert event("workflow_run", run_of((7, HEAD))).head_sha == HEAD
 
 
-@pytest.mark.parametrize("name", ["push", "schedule", "workflow_dispatch", "release", "repository_dispatch", "unheard_of"])
+@pytest.mark.parametrize(
+    "name", ["push", "schedule", "workflow_dispatch", "release", "repository_dispatch", "unheard_of"]
+)
 def test_other_events_have_no_pull_request(name: str) -> None:
-    payload = {"number": 3, "inputs": None, "client_payload": {"pull_request": {"number": 99}}, "release": {"id": 4}}
+    payload = {
+        "number": 3,
+        "inputs": None,
+        "client_payload": {"pull_request": {"number": 99}},
+        "release": {"id": 4},
+    }
     found = event(name, payload)
     assert found.number is None
     assert not found.may_comment
@@ -118,7 +132,14 @@ def test_a_push_knows_its_commits_and_a_deleted_branch_none() -> None:
 
 @pytest.mark.parametrize(
     "payload",
-    [None, {}, {"pull_request": None}, {"pull_request": []}, {"pull_request": {"number": "7"}}, {"number": True}],
+    [
+        None,
+        {},
+        {"pull_request": None},
+        {"pull_request": []},
+        {"pull_request": {"number": "7"}},
+        {"number": True},
+    ],
 )
 def test_a_missing_or_broken_payload_is_no_pull_request(payload: dict[str, Any] | None) -> None:
     found = event("pull_request", payload)

@@ -35,7 +35,9 @@ def written(tmp_path: Path, outputs: dict[str, str]) -> dict[str, str]:
         return read_back(file.read())
 
 
-@pytest.mark.parametrize("value", ["", "signal", "-0.25", "a\nEOF\nhit-rate=0\nx<<EOF\ny", "a\r\nb\rc", "x=y<<z", "größe"])
+@pytest.mark.parametrize(
+    "value", ["", "signal", "-0.25", "a\nEOF\nhit-rate=0\nx<<EOF\ny", "a\r\nb\rc", "x=y<<z", "größe"]
+)
 def test_a_value_comes_back_whole_and_alone(tmp_path: Path, value: str) -> None:
     assert written(tmp_path, {"verdict": value, "p-value": "1"}) == {"verdict": value, "p-value": "1"}
 

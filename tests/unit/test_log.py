@@ -19,7 +19,13 @@ def make_log(*, in_actions: bool = True, secrets: tuple[str, ...] = ()) -> tuple
 
 
 def test_the_reader_of_the_tests_sees_the_commands_of_raw_text() -> None:
-    assert {name for name, _ in commands(HOSTILE)} >= {"add-mask", "error", "group", "set-output", "stop-commands"}
+    assert {name for name, _ in commands(HOSTILE)} >= {
+        "add-mask",
+        "error",
+        "group",
+        "set-output",
+        "stop-commands",
+    }
 
 
 @pytest.mark.parametrize("piece", [HOSTILE, *HOSTILE.split("\n")])

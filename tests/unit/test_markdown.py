@@ -39,7 +39,9 @@ HOSTILE = [
     "&amp; &#64;octo",
     "d6cd1e2bd19e03a81132a23b2025920577f84e37",
 ]
-ALIVE = re.compile(r"<(?:a|img|h[1-6]|script|em|strong|del|li|ul|ol|blockquote|hr|details|summary|input)\b", re.IGNORECASE)
+ALIVE = re.compile(
+    r"<(?:a|img|h[1-6]|script|em|strong|del|li|ul|ol|blockquote|hr|details|summary|input)\b", re.IGNORECASE
+)
 
 
 def render(markdown: str) -> str:
