@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bccontam import wording
-from bccontam.effects import Effects
+from bccontam.effects import Effects, ProgressBar
 from bccontam.github.log import printable
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def progress_bar(total: int | None) -> Iterator[Callable[[Progress], None]]:
         yield show
 
 
-def plain_progress(say: Callable[[str], None]) -> Callable[..., object]:
+def plain_progress(say: Callable[[str], None]) -> ProgressBar:
     """One line for each tenth of the questions, for logs."""
 
     @contextmanager

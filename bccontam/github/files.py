@@ -50,7 +50,9 @@ def _append(environ: Mapping[str, str], variable: str, text: str) -> None:
         with Path(path).open("ab") as file:
             file.write(_utf8(text))
     except OSError as error:
-        raise StoreError(f"Cannot write {variable} ({error.strerror}); is this step run by a runner?") from error
+        raise StoreError(
+            f"Cannot write {variable} ({error.strerror}); is this step run by a runner?"
+        ) from error
 
 
 def _utf8(text: str) -> bytes:

@@ -7,11 +7,10 @@ blanks, and `##[` anywhere in it. Secrets are masked and taken out before anythi
 from __future__ import annotations
 
 import re
-import sys
+import traceback
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Literal
 
 Level = Literal["error", "warning", "notice"]
@@ -71,7 +70,9 @@ class Log:
     `write` takes a finished line without its line feed.
     """
 
-    def __init__(self, write: Callable[[str], None], *, in_actions: bool, secrets: Iterable[str] = ()) -> None:
+    def __init__(
+        self, write: Callable[[str], None], *, in_actions: bool, secrets: Iterable[str] = ()
+    ) -> None:
         self._write = write
         self._in_actions = in_actions
         self._redact = Redactor(secrets)
@@ -110,25 +111,19 @@ class Log:
 
     def _annotate(self, level: Level, line: str, kind: str) -> None:
         shown = printable(self._redact(line))[:_LONGEST]
-        if not self._in_actions:
-            self._write(f"{level}: {shown}")
-        elif (level, kind) in self._annotated:
+        if not self._in_actions or (level, kind) in self._annotated:
             self._write(f"{level}: {shown}")
         else:
             self._annotated.add((level, kind))
             self._write(f"::{level} title=bccontam::{_data(shown)}")
 
-    def excepthook(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    def fault(self, error: BaseException) -> None:
         """A fault of ours: where it happened and its type, every line made safe; never the locals or a value."""
-        import traceback
-
-        for frame in traceback.extract_tb(trace):
+        for frame in traceback.extract_tb(error.__traceback__):
             self.info(f"  at {frame.name} ({frame.filename.rpartition('/')[2]}:{frame.lineno})")
-        self.error(f"Internal error: {kind.__name__}: {str(error)[:500]}. Please report this with the lines above.")
-
-    def install_excepthook(self) -> None:
-        """Let uncaught exceptions of this process end here."""
-        sys.excepthook = self.excepthook
+        self.error(
+            f"Internal error: {type(error).__name__}: {str(error)[:500]}. Please report this with the lines above."
+        )
 
 
 def _data(text: str) -> str:
