@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bccontam.datasets import load_entries
 from bccontam.effects import Effects
 from bccontam.entry import Entry
 from bccontam.reporting import Experiment, find_cutoff, gate, report_on_store, write_text
@@ -61,6 +60,8 @@ def execute(settings: Settings, effects: Effects) -> int:
 
 def dataset_entries(settings: Settings, effects: Effects, *, warn: bool = True) -> Iterator[Entry]:
     """The entries of the dataset that the settings name."""
+    from bccontam.datasets import load_entries
+
     statements = settings.problem_statements or None
     return load_entries(settings.dataset, statements, warn=effects.warn if warn else lambda _: None)
 

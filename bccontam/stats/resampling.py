@@ -95,7 +95,8 @@ def sweep_permutation_test(
     total = math.fsum(values)
     p_values = []
     for end in ends:
-        observed = _standardised(math.fsum(values[:end]), end, total, len(values))
+        mean, scale = _standard(end, total, len(values))
+        observed = (math.fsum(values[:end]) - mean) * scale
         reaching = permutations - bisect_left(greatest, observed - _SAME)
         p_values.append((reaching + 1) / (permutations + 1))
     return SweepSignificance(p_values, _name("max-statistic permutation test", permutations, seed))
@@ -166,17 +167,19 @@ def _greatest(
             places = [open_ - count for open_, count in zip(places, drawn, strict=True)]
         last = levels[-1][0]
         sums = [before + last * open_ for before, open_ in zip(sums, places, strict=True)]
-        greatest = [
-            max(best, _standardised(older, end, total, entries))
-            for best, older in zip(greatest, sums, strict=True)
-        ]
+        mean, scale = _standard(end, total, entries)
+        signals = [(older - mean) * scale for older in sums]
+        greatest = list(map(max, greatest, signals))
         start = end
     return greatest
 
 
-def _standardised(older_sum: float, older: int, total: float, entries: int) -> float:
-    """The signal over its standard deviation under shuffling, up to a factor that all cutoffs share."""
-    return (older_sum - older * total / entries) / math.sqrt(older * (entries - older))
+def _standard(older: int, total: float, entries: int) -> tuple[float, float]:
+    """What a sum over `older` entries is expected to be, and the factor that standardises what it is beyond.
+
+    The factor is one over the standard deviation under shuffling, but for what all cutoffs share.
+    """
+    return older * total / entries, 1 / math.sqrt(older * (entries - older))
 
 
 def _draw(

@@ -120,6 +120,6 @@ def test_a_fault_of_ours_is_safe_lines_without_values() -> None:
     try:
         raise RuntimeError("boom hush-hush\n::error::x")
     except RuntimeError as error:
-        log.excepthook(type(error), error, error.__traceback__)
+        log.fault(error)
     assert [name for name, _ in commands("\n".join(lines[1:]))] == ["error"]
     assert not any("hush-hush" in line for line in lines[1:])
