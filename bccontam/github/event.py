@@ -13,9 +13,12 @@ from typing import Any
 
 PULL_REQUEST_EVENTS = ("pull_request", "pull_request_target")
 
-_QUEUE_REF = re.compile(r"/pr-(\d+)-[0-9a-f]{40}$")
+_QUEUE_REF = re.compile(r"/pr-([0-9]{1,10})-[0-9a-f]{40}$")
 _SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _NO_COMMIT = re.compile("0+")
+_DEPENDABOT = "dependabot[bot]"
+_DEPENDABOTS_OWN = ("push", "create", "deployment", "deployment_status")
+"""Events besides pull requests that GitHub runs for Dependabot as for a fork (its page on Dependabot and Actions)."""
 
 FORK = (
     "The pull request comes from a fork, so GitHub gives this run a read-only token and no secrets: nothing can be "
@@ -23,8 +26,8 @@ FORK = (
     "this repository."
 )
 DEPENDABOT = (
-    "The pull request was opened by Dependabot, so GitHub gives this run a read-only token and no Actions secrets: "
-    "nothing can be asked or posted here. A maintainer can run the workflow again by hand after the merge."
+    "This run is Dependabot's, so GitHub gives it a read-only token and no Actions secrets: nothing can be asked or "
+    "posted here. A maintainer can run the workflow again by hand after the merge."
 )
 TARGET = (
     "pull_request_target runs with a token that can write: never check out the head of a fork in it, or its dataset "
@@ -100,7 +103,7 @@ def _number(name: str, body: Mapping[str, Any], environ: Mapping[str, str]) -> i
     if name == "merge_group":
         ref = _text(body, "merge_group", "head_ref") or environ.get("GITHUB_REF", "")
         found = _QUEUE_REF.search(ref)
-        return int(found[1]) if found else None
+        return _positive(int(found[1])) if found else None
     if name == "workflow_run":
         return _number_of_run(body)
     return None
@@ -113,9 +116,15 @@ def _number_of_run(body: Mapping[str, Any]) -> int | None:
     matching = [
         _positive(_at(item, "number"))
         for item in (listed if isinstance(listed, list) else [])
-        if isinstance(item, Mapping) and head and _text(item, "head", "sha") == head
+        if head and _text(item, "head", "sha") == head and _is_in(_at(body, "repository", "id"), item)
     ]
     return matching[0] if len(matching) == 1 else None
+
+
+def _is_in(repository: Any, pull: Any) -> bool:
+    """Whether a listed pull request may be this repository's: a fork's own have the same commits and other numbers."""
+    base = _at(pull, "base", "repo", "id")
+    return base is None or repository is None or base == repository
 
 
 def _commits(name: str, body: Mapping[str, Any]) -> tuple[str, str]:
@@ -134,10 +143,12 @@ def _commits(name: str, body: Mapping[str, Any]) -> tuple[str, str]:
 def _untrusted(
     name: str, body: Mapping[str, Any], environ: Mapping[str, str], repository: str, head_repository: str
 ) -> str:
+    who = (environ.get("GITHUB_ACTOR", ""), _text(body, "sender", "login"))
+    if name in _DEPENDABOTS_OWN and _DEPENDABOT in who:
+        return DEPENDABOT
     if name != "pull_request" and not name.startswith("pull_request_review"):
         return ""  # every other event runs on the base repository's own terms
-    author = _text(body, "pull_request", "user", "login")
-    if "dependabot[bot]" in (author, environ.get("GITHUB_ACTOR", "")):
+    if _DEPENDABOT in (*who, _text(body, "pull_request", "user", "login")):
         return DEPENDABOT
     # A fork that was deleted meanwhile has no repository any more.
     head_is_known = _at(body, "pull_request", "head") is not None

@@ -1,9 +1,8 @@
 """Hostile text as Markdown text: after these functions no mention, link, image, HTML or marker can come alive.
 
-Pure. Whatever comes from a dataset, a model or an input goes through `code` (identifiers and paths), `text`
-(words) or `fenced` (whole answers) before it stands in a comment, a summary or a report. Some of what GitHub
-brings to life cannot be escaped, as it looks at the finished text: there a word joiner, which is not shown,
-takes it apart.
+Pure. Whatever comes from a dataset, a model or an input goes through `code` (identifiers and paths) or `text`
+(words) before it stands in a comment, a summary or a report. Some of what GitHub brings to life cannot be
+escaped, as it looks at the finished text: there a word joiner, which is not shown, takes it apart.
 """
 
 from __future__ import annotations
@@ -21,6 +20,9 @@ _BACKTICKS = re.compile("`+")
 _COMMENT = re.compile(r"<(?=!--)")
 _NAMES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""Letters and marks that show nothing by themselves."""
+
 
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _MARKS = re.compile(r"[\\`*_{}\[\]#|~!<>&^$]")
@@ -28,9 +30,9 @@ _AT_START = re.compile(r"^(\s*)(?:([-+=])|(\d{1,9})([.)]))")
 _COMES_ALIVE = re.compile(
     r"(?<=@)(?=\w)"  # mentions, mail addresses
     r"|(?<=\#)(?=\d)"  # issues
-    r"|(?<=\b[Gg][Hh]-)(?=\d)"  # issues, the old way
+    r"|(?<=[Gg][Hh]-)(?=\d)"  # issues, the old way
     r"|(?<=:)(?=[\w+/-])"  # links, :shortcodes:
-    r"|(?<=\b[Ww]{3})(?=\.)"  # links without a scheme
+    r"|(?<=[Ww]{3})(?=\.)"  # links without a scheme
     r"|(?<![0-9A-Za-z])(?=[0-9a-f]{7,64}(?![0-9A-Za-z]))"  # commits
 )
 
@@ -43,7 +45,7 @@ def visible(value: str) -> str:
 
 
 def _is_plain(char: str) -> bool:
-    return " " <= char <= "~" or unicodedata.category(char) not in _HIDDEN
+    return " " <= char <= "~" or not (unicodedata.category(char) in _HIDDEN or _UNSEEN.match(char))
 
 
 def _escape(char: str) -> str:
@@ -106,13 +108,3 @@ def _escape_start(found: re.Match[str]) -> str:
     """A first dash, plus or number with a dot would begin a list."""
     blanks, sign, number, dot = found.groups()
     return f"{blanks}\\{sign}" if sign else f"{blanks}{number}\\{dot}"
-
-
-def fenced(value: str, longest: int = 4_000) -> str:
-    """A fenced block that its content cannot close: line breaks are kept, control characters visible."""
-    lines = [
-        _COMMENT.sub(f"<{_JOINER}", visible(line.rstrip("\r"))) for line in cut(value, longest).split("\n")
-    ]
-    body = "\n".join(lines)
-    fence = "`" * max(3, max((len(run) for run in _BACKTICKS.findall(body)), default=0) + 1)
-    return f"{fence}text\n{body}\n{fence}"

@@ -69,6 +69,21 @@ def test_dependabot_is_not_trusted_with_secrets(author: str, actor: str) -> None
     assert "Dependabot" in found.untrusted
 
 
+@pytest.mark.parametrize(
+    "name", ["pull_request", "push", "create", "deployment_status", "pull_request_review"]
+)
+def test_what_dependabot_starts_has_no_secrets(name: str) -> None:
+    payload = pull_request() | {"before": BASE, "after": HEAD}
+    assert "Dependabot" in event(name, payload, GITHUB_ACTOR="dependabot[bot]").untrusted
+    assert "Dependabot" in event(name, payload | {"sender": {"login": "dependabot[bot]"}}).untrusted
+    assert not event(name, payload, GITHUB_ACTOR="octocat").untrusted
+
+
+@pytest.mark.parametrize("name", ["schedule", "workflow_dispatch", "merge_group", "release", "workflow_run"])
+def test_other_events_run_on_the_repositorys_own_terms(name: str) -> None:
+    assert not event(name, {}, GITHUB_ACTOR="dependabot[bot]").untrusted
+
+
 def test_pull_request_target_warns_about_the_forks_head() -> None:
     found = event("pull_request_target", pull_request("visitor/widgets"))
     assert found.may_comment
@@ -81,6 +96,9 @@ def test_pull_request_target_warns_about_the_forks_head() -> None:
         (f"refs/heads/gh-readonly-queue/main/pr-7-{QUEUE}", 7),
         (f"refs/heads/gh-readonly-queue/release/pr-99-x/pr-7-{QUEUE}", 7),
         ("refs/heads/gh-readonly-queue/main/pr-7-abc", None),
+        (f"refs/heads/gh-readonly-queue/main/pr-0-{QUEUE}", None),
+        (f"refs/heads/gh-readonly-queue/main/pr-{'9' * 5_000}-{QUEUE}", None),
+        (f"refs/heads/gh-readonly-queue/main/pr-\u0667-{QUEUE}", None),
         (f"refs/heads/gh-readonly-queue/main/pr-7-{QUEUE}-x", None),
         ("refs/heads/main", None),
     ],
@@ -107,6 +125,16 @@ def test_a_workflow_run_belongs_to_the_one_pull_request_with_its_head() -> None:
     assert event("workflow_run", run_of((3, HEAD), (7, HEAD))).number is None
     assert event("workflow_run", run_of()).number is None
     assert event("workflow_run", run_of((7, HEAD))).head_sha == HEAD
+
+
+def test_a_pull_request_of_another_repository_is_not_taken_for_ours() -> None:
+    payload = run_of((4, HEAD), (7, HEAD))
+    theirs, ours = payload["workflow_run"]["pull_requests"]
+    theirs["base"], ours["base"] = {"repo": {"id": 2}}, {"repo": {"id": 1}}
+    payload["repository"] = {"id": 1, "full_name": "acme/widgets"}
+    assert event("workflow_run", payload).number == 7
+    del payload["workflow_run"]["pull_requests"][1]
+    assert event("workflow_run", payload).number is None
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import html
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bccontam.github.log import Log, Redactor, printable
+from bccontam.report.markdown import code, text, visible
 from tests.support.runner_log import commands
 
 HOSTILE = (
@@ -115,11 +119,28 @@ def test_the_longest_secret_is_taken_out_first_and_short_ones_are_left() -> None
     assert redact("abcdefgh x abcd") == "*** x ***"
 
 
+@pytest.mark.parametrize("shown", [text, code, visible])
+@pytest.mark.parametrize(
+    "secret", ["ghs_a_B*c|d", "key<&>`x`", "back\\slash|x", "@octo#12:x", "0123456789abcdef"]
+)
+def test_a_secret_is_taken_out_of_markdown_as_well(shown: Callable[[str], str], secret: str) -> None:
+    page = shown(f"before {secret} after")
+    left = Redactor([secret])(page)
+    assert "before" in left
+    assert "*** after" in left
+    assert secret.replace("\\", "") not in html.unescape(left.replace("\\", "").replace("\u2060", ""))
+
+
+def test_without_secrets_nothing_is_taken_out() -> None:
+    assert Redactor([])("a page") == "a page"
+
+
 def test_a_fault_of_ours_is_safe_lines_without_values() -> None:
     log, lines = make_log(secrets=("hush-hush",))
     try:
-        raise RuntimeError("boom hush-hush\n::error::x")
+        raise RuntimeError("boom hush-hush src/Gold.Page.al\n::error::x")
     except RuntimeError as error:
         log.fault(error)
     assert [name for name, _ in commands("\n".join(lines[1:]))] == ["error"]
-    assert not any("hush-hush" in line for line in lines[1:])
+    assert not any("hush-hush" in line or "Gold" in line for line in lines[1:])
+    assert "RuntimeError" in lines[-1]
