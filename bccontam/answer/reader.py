@@ -12,21 +12,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from bccontam.answer_path import looks_like_file
+from bccontam.answer.path import looks_like_file
 
 MAX_DEPTH = 64
 """Brackets nested deeper are no answer."""
 
 _MAX_ITEMS = 10_000
 
+# The tokens inside brackets, one regular expression. Every quantifier is possessive or bounded, so that a token
+# is found or refused in time linear in its length.
 _SPACING = r"(?:[\s,;，、；]++|\\[nrt](?=[\s\"'\[\]{}\\]))*+"
 _AFTER_QUOTE = r"(?:\s*(?:[,:;，、；\]})QUOTE]|=>|//|/\*|\#)|[^\S\n]*$)"
 
 
 def _string(quote: str) -> str:
-    # A quote ends the string if something that may follow a string comes next; up to eight may stand inside.
+    """A quote ends the string if something that may follow a string comes next; up to eight may stand inside.
+    Where that finds no end, the next quote is it."""
     run = rf"(?:[^{quote}\\\n]++|\\.)*+"
-    return rf"{quote}{run}(?:{quote}(?!{_AFTER_QUOTE.replace('QUOTE', quote)}){run}){{0,8}}+{quote}|{quote}[^{quote}\\\n]*+{quote}"
+    inner = rf"{quote}(?!{_AFTER_QUOTE.replace('QUOTE', quote)})"
+    return rf"{quote}{run}(?:{inner}{run}){{0,8}}+{quote}|{quote}[^{quote}\\\n]*+{quote}"
 
 
 _TOKEN = re.compile(
@@ -48,7 +52,7 @@ _COLON = re.compile(r"\s*+(?::|=>)")
 _CLOSES = {"]": "[", "}": "{", ")": "("}
 _NOTHING = re.compile(r"(?:null|none|nil|undefined|\.{2,}|…)", re.IGNORECASE)
 _SCALAR = re.compile(r"[-+]?\d[\w.+%-]*|true|false|nan|[-+]?inf(?:inity)?", re.IGNORECASE)
-_REMARK = re.compile(r"\s+(?:#|//).*", re.DOTALL)
+_REMARK = re.compile(r"(?<!\s)\s+(?:#|//).*", re.DOTALL)
 _INNER_QUOTE = re.compile(r'(?<!\\)"')
 _ANY_QUOTE = re.compile(r'\\?"')
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
@@ -97,8 +101,7 @@ class Node:
     """One pair of brackets: `items` are (key or None, value); offsets are into the text that was read.
 
     `end` is one past the closing bracket, -1 when it never came. `words`: unquoted prose stands in it;
-    `scalars`: a number or constant does; `deep`: it is nested deeper than `MAX_DEPTH`; `half`: the text ended
-    within one of its strings.
+    `scalars`: a number or constant does; `deep`: it is nested deeper than `MAX_DEPTH`.
     """
 
     bracket: str
@@ -108,7 +111,6 @@ class Node:
     words: bool = False
     scalars: bool = False
     deep: bool = False
-    half: bool = False
 
     @property
     def closed(self) -> bool:
@@ -154,6 +156,7 @@ class _Reader:
     def __init__(self, text: str, root: Node) -> None:
         self.text = text
         self.stack = [root]
+        self.brackets = [root.bracket]
         self.keys: list[str | None] = [None]
         self.ignored = 0
         self.no_comment_end = False
@@ -165,6 +168,8 @@ class _Reader:
             self.open(token[kind][-1], token.start(kind))
         elif kind == "close":
             self.close(token[kind], end)
+        elif self.ignored:
+            return end
         elif kind == "comment":
             return self.skip_comment(token, end)
         elif kind == "key":
@@ -172,7 +177,8 @@ class _Reader:
         elif kind == "bare":
             self.add_bare(token[kind].strip())
         elif kind == "broken":
-            self.add_broken(token[kind], at_end=end == len(self.text))
+            if end < len(self.text):  # the half string at the end of a cut text is dropped
+                self.add_pieces(token[kind][1:])
         elif kind != "stray":
             return self.add_string(kind, token[kind], end)
         return end
@@ -185,6 +191,7 @@ class _Reader:
         node = Node(bracket, start)
         self.add(node)
         self.stack.append(node)
+        self.brackets.append(bracket)
         self.keys.append(None)
 
     def close(self, bracket: str, end: int) -> None:
@@ -192,14 +199,15 @@ class _Reader:
             self.ignored -= 1
             return
         opener = _CLOSES[bracket]
-        depth = next((i for i in range(len(self.stack) - 1, -1, -1) if self.stack[i].bracket == opener), None)
-        if depth is None:  # a slip: `["a.al"}` closes its list, a round bracket belongs to the prose
-            if opener == "(":
-                return
+        if opener in self.brackets:
+            depth = len(self.brackets) - 1 - self.brackets[::-1].index(opener)
+        elif opener == "(":  # it belongs to the prose
+            return
+        else:  # a slip: `["a.al"}` closes its list
             depth = len(self.stack) - 1
         for node in self.stack[depth:]:
             node.end = end
-        del self.stack[depth:], self.keys[depth:]
+        del self.stack[depth:], self.brackets[depth:], self.keys[depth:]
 
     def skip_comment(self, token: re.Match[str], end: int) -> int:
         if token["comment"] != "/*" or self.no_comment_end:
@@ -234,12 +242,6 @@ class _Reader:
             self.add(Leaf(piece, True))
         self.stack[-1].words |= not files
         self.keys[-1] = None
-
-    def add_broken(self, token: str, at_end: bool) -> None:
-        if at_end:
-            self.stack[-1].half = True
-        else:
-            self.add_pieces(token[1:])
 
     def add_bare(self, word: str) -> None:
         node = self.stack[-1]

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 
-_TOP_FOLDERS = frozenset(
+from bccontam.answer.text import words
+
+_TOP_FOLDERS = words(
     "src source app apps lib libs test tests doc docs packages pkg cmd include internal examples samples scripts tools "
-    "build modules layers extensions .github .azure-pipelines".split()
+    "build modules layers extensions .github .azure-pipelines"
 )
 """Usual top directories (lower-cased): where one stands, the path in the repository has begun."""
 
@@ -33,17 +35,22 @@ _CHECKOUTS: tuple[tuple[str, ...], ...] = (
     ("code",),
     ("project",),
     ("tmp", "*"),
+    ("mnt", "*"),
+    ("opt", "*"),
+    ("srv", "*"),
+    ("workspaces",),
+    ("repos",),
+    ("tmp",),
 )
 """Folders that agent harnesses, containers and CI services check out into; `*` is any one folder."""
 
 _HOMES = frozenset({"home", "Users", "users"})
-_HOME_FOLDERS = frozenset(
-    "code desktop dev documents git github projects repo repos source work workspace".split()
+_HOME_FOLDERS = words("code desktop dev documents git github projects repo repos source work workspace")
+_BRANCH_FOLDERS = words(
+    "release releases feature features feat bugfix bug hotfix fix fixes dev topic chore task support heads tags branch "
+    "branches copilot renovate backport"
 )
-_BRANCH_FOLDERS = frozenset(
-    "release releases feature features feat bugfix bug hotfix fix fixes dev users user topic private chore task support "
-    "heads tags branch branches copilot dependabot renovate backport".split()
-)
+_USER_BRANCHES = frozenset({"users", "user", "private", "dependabot"})
 _VERSION = re.compile(r"v?\d+(?:\.\w+)*")
 
 _URL = re.compile(r"<?([A-Za-z][A-Za-z0-9+.-]*):/{2,3}(.*)", re.DOTALL)
@@ -52,16 +59,17 @@ _FORGE = re.compile(
     re.IGNORECASE,
 )
 _FOREIGN_VIEW = re.compile(r"[\w.-]+/[\w.-]+/(?:-/)?(?:blob|raw|tree)/(?:main|master|HEAD|[0-9a-f]{40})/")
+_MAX_GROUPS = 12  # components before the view: the groups of GitLab may be nested
 _VIEWS = frozenset({"blob", "raw", "tree", "blame", "edit", "contents", "browse"})
-_NO_FILES = frozenset(
-    "pull pulls issues issue commit commits wiki releases discussions actions compare merge_requests".split()
+_NO_FILES = words(
+    "pull pulls issues issue commit commits wiki releases discussions actions compare merge_requests"
 )
+_FILE_NAME = re.compile(r"[^.]\.[A-Za-z]\w*$")
 _QUERY_PATH = re.compile(r"[?&](?:path|file)=([^&#]*)", re.IGNORECASE)
 
 _DRIVE = re.compile(r"(?:\\\\[?.]\\)?[A-Za-z]:[\\/]")
 _SHARE = re.compile(r"\\\\([^\\/]+)[\\/]+[^\\/]+[\\/]+")
 _PLACEHOLDER = re.compile(r"(?:\$\w+|\$\{[^{}/]*\}|\$\([^()/]*\)|%\w+%|<[^<>/]*>|~|\.{3,}|…)[\\/]+")
-_INSTANCE_FOLDER = re.compile(r"[A-Za-z0-9][\w.-]*?__[\w.-]+")
 
 
 def path_of_url(text: str) -> str | None:
@@ -92,59 +100,70 @@ def path_of_url(text: str) -> str | None:
 
 
 def _file_of_view(host: str, parts: list[str]) -> list[str]:
+    """The components of the path in a URL that are below the repository's root at some ref."""
     if host.startswith("raw."):
         return _without_ref(parts[2:])
-    for index, part in enumerate(parts[:-1]):
-        if index >= 2 and (part in _VIEWS or (part == "src" and index == 2 and "github" not in host)):
-            rest = parts[index + 1 :]
-            if part == "contents" or (parts[index - 1] == "-" and "@" in "".join(parts[: index - 1])):
-                return rest
-            return _without_ref(rest[1:] if rest[0] in ("branch", "tag", "commit") and index == 2 else rest)
-    if any(part in _NO_FILES for part in parts[2:3]) or parts[2:3] == ["-"]:
+    pinned = next((index for index, part in enumerate(parts[:3]) if "@" in part), None)  # owner/name@ref
+    for index in range(2, min(len(parts) - 1, _MAX_GROUPS)):
+        view, rest = parts[index], parts[index + 1 :]
+        if view == "contents" or (view in _VIEWS and pinned is not None):
+            return rest
+        if view in _VIEWS:
+            return _without_ref(rest)
+        if view == "src" and index == 2 and "github" not in host:
+            return _without_ref(rest[1:] if rest[0] in ("branch", "tag", "commit") else rest)
+    if pinned is not None:
+        return parts[pinned + 1 :]
+    if not parts or parts[2:3] == ["-"] or not _NO_FILES.isdisjoint(parts[2:3]):
         return []
-    at = next((index for index, part in enumerate(parts[:3]) if "@" in part), None)
-    if at is not None and "." not in parts[0]:
-        return parts[at + 1 :]
-    path = parts[2:] if _FORGE.match(host + "/") else parts
-    return path if path and re.search(r"[^.]\.[A-Za-z]\w*$", path[-1]) else []
+    return (parts[2:] if _FORGE.match(f"{host}/") else parts) if _FILE_NAME.search(parts[-1]) else []
 
 
 def _without_ref(parts: list[str]) -> list[str]:
-    """The path after a branch, tag or commit. A branch may hold slashes (`releases/26.0`): then it ends
-    before the next usual top directory, else after two components."""
+    """The path after a branch, tag or commit.
+
+    A branch may hold a slash (`releases/26.0`), and nothing says where it ends: after the usual folders of
+    branches it takes another component, or two (`users/me/topic`), unless a usual top directory stands there.
+    """
     if parts[:1] == ["refs"]:
         parts = parts[2:]
     if not parts:
         return []
-    ends = [index for index in range(1, min(4, len(parts))) if parts[index].lower() in _TOP_FOLDERS]
-    if parts[0].lower() in _BRANCH_FOLDERS:
-        return parts[ends[0] :] if ends else parts[2:]
-    if ends and all(_VERSION.fullmatch(part) for part in parts[1 : ends[0]]):
-        return parts[ends[0] :]
-    return parts[1:]
+    folder = parts[0].lower()
+    length = 3 if folder in _USER_BRANCHES else 2 if folder in _BRANCH_FOLDERS else 1
+    if length == 1 and len(parts) > 2 and _VERSION.fullmatch(parts[1]) and _is_top_folder(parts[2]):
+        length = 2
+    inner = [index for index in range(1, min(length, len(parts))) if _is_top_folder(parts[index])]
+    return parts[min([*inner, length]) :]
+
+
+def _is_top_folder(name: str) -> bool:
+    return name.lower() in _TOP_FOLDERS
 
 
 def drop_checkout(text: str, repo: str | None) -> str:
     """An absolute path (drive, share, `/`, `~`, a variable) without the folder the repository lies in."""
     if (placeholder := _PLACEHOLDER.match(text)) is not None:
-        home = text.startswith("~")
         rest = text[placeholder.end() :]
-        return "/".join(_after_home(re.split(r"[\\/]+", rest), repo)) if home else rest
-    prefix = _DRIVE.match(text) or _SHARE.match(text)
-    if prefix is not None and prefix.re is _SHARE and prefix[1].lower() in _TOP_FOLDERS:  # doubled, no server
-        prefix = None
-    if prefix is None and not text.startswith(("/", "\\")):
-        return text
-    rest = text[prefix.end() :] if prefix is not None else text
-    parts = [part for part in re.split(r"[\\/]+", rest) if part]
-    return "/".join(_after_checkout(parts, repo))
+        return "/".join(_after_home(_components(rest), repo)) if text.startswith("~") else rest
+    share = _SHARE.match(text)
+    if share is not None and _is_top_folder(share[1]):  # a doubled backslash, not a server
+        share = None
+    if (prefix := _DRIVE.match(text) or share) is not None:
+        text = "/" + text[prefix.end() :]
+    return "/".join(_after_checkout(_components(text), repo)) if text.startswith(("/", "\\")) else text
+
+
+def _components(path: str) -> list[str]:
+    return [part for part in re.split(r"[\\/]+", path) if part]
 
 
 def _after_checkout(parts: list[str], repo: str | None) -> list[str]:
     for checkout in _CHECKOUTS:
         if len(parts) > len(checkout) and all(map(_same_folder, checkout, parts)):
             rest = parts[len(checkout) :]
-            return rest[1:] if len(rest) > 1 and _INSTANCE_FOLDER.fullmatch(rest[0]) else rest
+            is_instance = len(rest) > 1 and "__" in rest[0].strip("_")  # such as django__django__4.2
+            return rest[1:] if is_instance else rest
     name = _name_of(repo)
     if name in parts[:-1]:
         return parts[parts.index(name) :]
@@ -154,7 +173,7 @@ def _after_checkout(parts: list[str], repo: str | None) -> list[str]:
 
 
 def _same_folder(pattern: str, folder: str) -> bool:
-    return folder.lower() not in _TOP_FOLDERS if pattern == "*" else folder == pattern
+    return not _is_top_folder(folder) if pattern == "*" else folder == pattern
 
 
 def _after_home(parts: list[str], repo: str | None) -> list[str]:
@@ -164,7 +183,7 @@ def _after_home(parts: list[str], repo: str | None) -> list[str]:
         return parts[parts.index(name) :]
     while len(parts) > 2 and parts[0].lower() in _HOME_FOLDERS:
         parts = parts[1:]
-    return parts[1:] if len(parts) > 2 and parts[0].lower() not in _TOP_FOLDERS else parts
+    return parts[1:] if len(parts) > 2 and not _is_top_folder(parts[0]) else parts
 
 
 def drop_repository_name(path: str, repo: str | None) -> str:
@@ -180,15 +199,22 @@ def drop_repository_name(path: str, repo: str | None) -> str:
     if not name:
         return path
     parts = path.split("/")
-    if (
-        owner.lower() != name.lower()
-        and len(parts) > 2
-        and [part.lower() for part in parts[:2]] == [owner.lower(), name.lower()]
-    ):
-        parts = parts[2:]
-    while len(parts) > 1 and parts[0] == name and _is_only_a_name(name, parts[1:]):
-        parts = parts[1:]
+    for _ in range(3):  # owner/name/name
+        parts = parts[_leading_names(parts, owner, name) :]
     return "/".join(parts)
+
+
+def _leading_names(parts: list[str], owner: str, name: str) -> int:
+    """How many components at the beginning are the repository's name and not part of the path."""
+    if len(parts) < 2:
+        return 0
+    same = [part.lower() for part in parts[:2]] == [owner.lower(), name.lower()]
+    if same and owner.lower() != name.lower() and len(parts) > 2:
+        return 2
+    archive = rf"{re.escape(name)}-(?:main|master|develop|v?\d[\w.]*|[0-9a-f]{{7,40}})"
+    if re.fullmatch(archive, parts[0]):
+        return 1
+    return int(parts[0] == name and _is_only_a_name(name, parts[1:]))
 
 
 def _is_only_a_name(name: str, rest: list[str]) -> bool:
@@ -196,7 +222,7 @@ def _is_only_a_name(name: str, rest: list[str]) -> bool:
         return True
     if name == name.lower() or len(rest) < 2:
         return False
-    return rest[0].lower() in _TOP_FOLDERS or rest[0].lower() == name.lower()
+    return _is_top_folder(rest[0]) or rest[0].lower() == name.lower()
 
 
 def _owner_of(repo: str | None) -> str:

@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-MAX_TEXT = 2**19
-"""Characters read of one answer, more than the longest output of a model. Of a longer text the two ends
-and the last list that starts between them are read."""
+MAX_TEXT = 2**18
+"""Characters read of one answer, some 64,000 tokens. Of a longer text the two ends and the last list that starts
+between them are read: an answer stands at an end, after the reasoning or before the explanation."""
 
 _HALF = MAX_TEXT // 2
-_SEAM = 2**16  # how far a cut may move to fall on a comma or a line break
+_SEAM = 2**15  # how far a cut may move to fall on a comma or a line break
 
 _TERMINAL = re.compile(
     r"(?:\x1b[\]PX^_]|\x9d)[^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\|\x9c)?"  # titles, links: ESC ] ... BEL
@@ -31,16 +31,20 @@ _INVISIBLE = re.compile("[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2
 _SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-_REASONING = "think|thinking|thoughts?|reasoning|scratch_?pad|analysis|reflection|(?:inner_)?monologue|deliberation|discussion"
-_ANSWER = "answer|final|final_answer|response|output|result"
+_REASONING = (
+    "(?:think|thinking|thoughts?|reasoning|scratch_?pad|analysis|reflection|(?:inner_)?monologue|deliberation"
+    "|discussion)"
+)
+_ANSWER = "(?:answer|final|final_answer|response|output|result)"
 _REASONING_TAG = re.compile(
-    rf"(?P<open>(?:^[ \t]*|(?<=[>\]}}]))(?:<(?:\w+:)?(?:{_REASONING})(?:\s[^<>]{{0,200}})?>|\[THINK\]|◁think▷))"
-    rf"|(?P<close></(?:\w+:)?(?:{_REASONING})\s*>|\[/THINK\]|◁/think▷|\.\.\.done thinking\.)"
-    rf"|(?P<answer><(?:{_ANSWER})\s*>)",
+    # An opening tag begins a line or follows a bracket: a sentence may speak of one.
+    rf"(?P<open>(?:^[ \t]*|(?<=[>\]}}]))(?:<(?:\w+:)?{_REASONING}(?:\s[^<>]{{0,200}})?>|\[THINK\]|◁think▷))"
+    rf"|(?P<close></(?:\w+:)?{_REASONING}\s*>|\[/THINK\]|◁/think▷|\.\.\.done thinking\.)"
+    rf"|(?P<answer><{_ANSWER}\s*>)",
     re.IGNORECASE | re.MULTILINE,
 )
-_ANSWER_TAG = re.compile(rf"<(/?)(?:{_ANSWER})\s*>", re.IGNORECASE)
-_ANSWER_SEAM = re.compile(rf"</(?:{_ANSWER})\s*>\s*<(?:{_ANSWER})\s*>", re.IGNORECASE)
+_ANSWER_TAG = re.compile(rf"<(/?){_ANSWER}\s*>", re.IGNORECASE)
+_ANSWER_SEAM = re.compile(rf"</{_ANSWER}\s*>\s*<{_ANSWER}\s*>", re.IGNORECASE)
 _CHANNEL = re.compile(r"<\|channel\|>(\w{1,20})[^<]{0,100}<\|message\|>")
 _SPECIAL_TOKEN = re.compile(r"<\|[^|<>\n]{0,40}\|>|</?s>")
 
@@ -52,30 +56,41 @@ _WIDE = str.maketrans(
 )
 
 _REPLY_KEYS = (
-    "choices",
-    "message",
-    "content",
-    "text",
-    "result",
-    "response",
-    "output_text",
-    "raw_output",
-    "completion",
-    "output",
-    "answer",
+    *("choices", "message", "content", "text", "result", "response"),
+    *("output_text", "raw_output", "completion", "output", "answer"),
 )
+"""Where an API reply holds its text."""
 
-_REFUSAL = re.compile(
-    r"\b(?:i|we)(?:\s+(?:am|'m|was))?\s+(?:can(?:not|\s+not|'?t)|could(?:\s+not|n'?t)|won'?t|(?:do|did)(?:\s+not|n'?t)\s+have"
-    r"|(?:am\s+|'m\s+)?(?:unable|not\s+able|sorry)|would\s+need|need\s+more|have\s+no\s+(?:access|way|information))"
-    r"|\bi(?:'m|\s+am)\s+(?:unable|not\s+able|sorry|afraid)|\b(?:unable|impossible|not\s+possible)\s+to\b|^\W*sorry\b|\bas\s+an\s+ai\b"
-    r"|\b(?:not\s+enough|insufficient|without\s+(?:more|further|access|seeing)|more)\s+(?:\w+\s+){0,3}(?:information|context|details?|code|access)"
-    r"|\bno\s+access\s+to\b|\bplease\s+(?:provide|share|give)\b|\b(?:cannot|can't)\s+(?:be\s+)?(?:determined?|tell|identif|say|know|help|assist)"
-    r"|\b(?:kann|konnte)\b[^.\n]{0,60}\bnicht\b|\bleider\b|\bje\s+ne\s+(?:peux|sais)\b|\bdésolée?\b|\bno\s+(?:puedo|sé)\b|\blo\s+siento\b"
-    r"|\bnon\s+(?:posso|riesco)\b|\bmi\s+dispiace\b|\bnão\s+(?:posso|consigo)\b|\bdesculpe\b|\b(?:kan|kunne|kunde)\b[^.\n]{0,40}\b(?:ikke|inte|niet)\b"
-    r"|\bnie\s+mogę\b|\bне\s+(?:могу|знаю)\b|к\s+сожалению|无法|不能|抱歉|無法|できません|わかりません|申し訳|없습니다|죄송",
-    re.IGNORECASE | re.MULTILINE,
+_REFUSALS = (
+    r"\b(?:i|we)\s+(?:can(?:not|\s+not|'?t)|could(?:\s+not|n'?t)|won'?t|would\s+need|need\s+more)",
+    r"\b(?:i|we)\s+(?:(?:do|did)(?:\s+not|n'?t)\s+have|have\s+no\s+(?:access|way|information))",
+    r"\b(?:i\s+am|i'm|i\s+was|we\s+are)\s+(?:unable|not\s+able|sorry|afraid)",
+    r"\b(?:cannot|can't)\s+(?:be\s+)?(?:determine|tell|identif|say|know|help|assist)",
+    r"\b(?:unable|impossible|not\s+possible)\s+to\b",
+    r"^[^\w\n]*sorry\b",
+    r"\bas\s+an\s+ai\b",
+    r"\bno\s+access\s+to\b",
+    r"\bplease\s+(?:provide|share|give)\b",
+    r"\b(?:not\s+enough|insufficient|more)\s+(?:\w+\s+){0,3}(?:information|context|details?|code|access)\b",
+    r"\bwithout\s+(?:more|further|access|seeing)\b",
+    r"\b(?:kann|konnte)\b[^.\n]{0,60}\bnicht\b|\bleider\b",
+    r"\bje\s+ne\s+(?:peux|sais)\b|\bdésolée?\b",
+    r"\bno\s+(?:puedo|sé)\b|\blo\s+siento\b",
+    r"\bnon\s+(?:posso|riesco)\b|\bmi\s+dispiace\b",
+    r"\bnão\s+(?:posso|consigo)\b|\bdesculpe\b",
+    r"\b(?:kan|kunne|kunde)\b[^.\n]{0,40}\b(?:ikke|inte|niet)\b",
+    r"\bnie\s+mogę\b",
+    r"\bне\s+(?:могу|знаю)\b|к\s+сожалению",
+    r"无法|無法|不能|抱歉",
+    r"できません|わかりません|申し訳",
+    r"없습니다|죄송",
 )
+_REFUSAL = re.compile("|".join(_REFUSALS), re.IGNORECASE | re.MULTILINE)
+
+
+def words(text: str) -> frozenset[str]:
+    """The blank-separated words of a long constant, as a set."""
+    return frozenset(text.split())
 
 
 def bounded(text: str) -> str:
@@ -135,18 +150,16 @@ def event_message(text: str) -> str | None:
     message, deltas, seen = "", [], False
     for event in _json_lines(text):
         kind, data = event.get("type"), event.get("data")
-        if not isinstance(kind, str) or not (isinstance(data, dict) or kind == "result"):
+        content: object = None
+        if kind == "result":
+            content = event.get("result")
+        elif isinstance(kind, str) and isinstance(data, dict):
+            content = data.get("content") if kind == "assistant.message" else None
+            if kind.startswith("assistant.message") and isinstance(data.get("deltaContent"), str):
+                deltas.append(data["deltaContent"])
+        else:
             continue
         seen = True
-        content: Any = event.get("result") if kind == "result" else None
-        if isinstance(data, dict) and kind == "assistant.message":
-            content = data.get("content")
-        elif (
-            isinstance(data, dict)
-            and kind.startswith("assistant.message")
-            and isinstance(data.get("deltaContent"), str)
-        ):
-            deltas.append(data["deltaContent"])
         if isinstance(content, str) and content.strip():
             message = content
     return (message or "".join(deltas)) if seen else None
@@ -223,17 +236,22 @@ def answer_block(text: str) -> str:
 
 
 def reply_text(text: str) -> str | None:
-    """The answer inside an API reply or a JSON string that is the whole text; None when it is neither."""
+    """The answer inside an API reply or a JSON string that is the whole text; None when it is neither.
+
+    Empty for a reply without content (a content filter) and for an error object: there is no answer then.
+    """
     start = text.lstrip()[:1]
     if start not in ("{", '"'):
         return None
-    reply = _json_or_none(text)
+    reply = whole = _json_or_none(text)
     for _ in range(8):
         if isinstance(reply, list):
             reply = reply[-1] if reply else None
         elif isinstance(reply, dict):
             reply = next((reply[key] for key in _REPLY_KEYS if reply.get(key)), None)
-    return reply if isinstance(reply, str) else None
+    if isinstance(reply, str):
+        return reply
+    return "" if isinstance(whole, dict) and ("choices" in whole or whole.get("error")) else None
 
 
 def other_readings(text: str) -> Iterator[str]:

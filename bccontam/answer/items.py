@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from bccontam.answer_path import has_extension, looks_like_file
-from bccontam.answer_reader import Leaf, Node
+from bccontam.answer.path import has_extension, looks_like_file
+from bccontam.answer.reader import Leaf, Node
 
 _PATH_KEYS = (
     *("files", "paths", "filepaths", "filenames"),
@@ -24,10 +24,11 @@ _PATH_KEY_ENDINGS = ("file", "files", "path", "paths", "filename", "filenames", 
 _ASIDE_KEYS = re.compile(
     r"(?:reject|exclu|discard|ignor|reason|rationale|explan|thought|thinking|analysis|note|draft|schema|example)"
 )
-_FOLDER_KEYS = frozenset({"directory", "dir", "folder", "path"})
-_NAME_KEYS = frozenset({"file", "filename", "name"})
+_FOLDER_KEYS = ("directory", "dir", "folder", "path")
+_NAME_KEYS = ("filename", "file", "name")
 
 _GAP = re.compile(r"(?=[^\n,;]*[\n,;])\s*[,;]?\s*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?")
+_LABEL_LENGTH = 200  # characters beside a list that are looked at
 _BEFORE_ALONE = re.compile(r"(?:.*[:=])?[\s\"'`*_>#-]*")
 _AFTER_ALONE = re.compile(r"[\s\"'`*_.;,<]*")
 
@@ -57,13 +58,21 @@ def _value_items(value: Leaf | Node, named: bool) -> Iterator[Item]:
 
 def _object_items(node: Node) -> Iterator[Item]:
     fields = [(_folded(key), value) for key, value in node.items if key is not None and not _is_blank(value)]
-    values = dict(reversed(fields))
-    best = [values[key] for key in _PATH_KEYS if key in values][:1]
-    if best:
-        joined = _joined(values)
-        yield from [joined] if joined is not None else _value_items(best[0], named=True)
+    values = dict(fields)
+    best = next((key for key in _PATH_KEYS if key in values), None)
+    if best is not None and (joined := _joined(values)) is not None:
+        yield joined
         return
-    named = [value for key, value in fields if key.endswith(_PATH_KEY_ENDINGS) and not _ASIDE_KEYS.match(key)]
+    if best is not None:
+        for folded, value in fields:
+            if folded == best:
+                yield from _value_items(value, named=True)
+        return
+    named = [
+        value
+        for folded, value in fields
+        if folded.endswith(_PATH_KEY_ENDINGS) and not _ASIDE_KEYS.match(folded)
+    ]
     if named:
         for value in named:
             yield from _value_items(value, named=True)
@@ -86,8 +95,8 @@ def _any_field(key: str | None, value: Leaf | Node) -> Iterator[Item]:
 
 def _joined(values: dict[str, Leaf | Node]) -> Item | None:
     """A folder and a file name given apart, as one path."""
-    folder = next((values[key] for key in ("directory", "dir", "folder", "path") if key in values), None)
-    name = next((values[key] for key in ("filename", "file", "name") if key in values), None)
+    folder = next((values[key] for key in _FOLDER_KEYS if key in values), None)
+    name = next((values[key] for key in _NAME_KEYS if key in values), None)
     if not isinstance(folder, Leaf) or not isinstance(name, Leaf):
         return None
     place, file = folder.path_text.rstrip("/\\"), name.path_text
@@ -106,10 +115,10 @@ def _is_blank(value: Leaf | Node) -> bool:
 
 def is_empty_list(node: Node) -> bool:
     """Whether a closed list or object says that there is no path: nothing in it, or blanks and nulls only."""
-    if not node.closed or node.words or node.scalars:
-        return False
     keyed = [value for key, value in node.items if key is not None and _folded(key) in _PATH_KEYS]
-    return all(_is_blank(value) for value in keyed or [value for _, value in node.items])
+    if keyed or not node.closed:
+        return node.closed and all(map(_is_blank, keyed))
+    return not (node.words or node.scalars) and all(_is_blank(value) for _, value in node.items)
 
 
 def group_nodes(text: str, nodes: list[Node]) -> list[list[Node]]:
@@ -126,16 +135,14 @@ def group_nodes(text: str, nodes: list[Node]) -> list[list[Node]]:
 
 def is_link(text: str, node: Node) -> bool:
     """Whether the brackets are the text of a Markdown link or reference, not a list."""
-    return node.bracket == "[" and text[node.end : node.end + 1] in ("(", "[", ":") if node.closed else False
+    return node.closed and node.bracket == "[" and text[node.end : node.end + 1] in ("(", "[", ":")
 
 
 def stands_alone(text: str, group: list[Node]) -> bool:
     """Whether nothing but a label stands on the lines of the group: it is an answer, not part of a sentence."""
     start, end = group[0].start, group[-1].end
-    line_start = text.rfind("\n", 0, start) + 1
-    if start - line_start > 200 or _BEFORE_ALONE.fullmatch(text, line_start, start) is None:
+    before = text[max(start - _LABEL_LENGTH, 0) : start].rpartition("\n")[2]
+    after = text[end : end + _LABEL_LENGTH].partition("\n")[0] if end >= 0 else ""
+    if max(len(before), len(after)) == _LABEL_LENGTH:
         return False
-    if end < 0:
-        return True
-    line_end = text.find("\n", end)
-    return _AFTER_ALONE.fullmatch(text, end, len(text) if line_end < 0 else line_end) is not None
+    return _BEFORE_ALONE.fullmatch(before) is not None and _AFTER_ALONE.fullmatch(after) is not None
