@@ -77,7 +77,6 @@ class PlanRequest:
     samples: int = 1
     max_requests: int = 0
     control_rate: float = 0.10
-    already_stored: int = 0
 
 
 def build_plan(entries: Iterable[Entry], request: PlanRequest) -> Plan:
@@ -111,7 +110,7 @@ def build_plan(entries: Iterable[Entry], request: PlanRequest) -> Plan:
             days.append(entry.created_at)
     days.sort()
     given = _group_size("this cutoff", request.cutoff, days, request) if request.cutoff else None
-    questions = max(0, scorable * request.samples - request.already_stored)
+    questions = scorable * request.samples
     questions = min(questions, request.max_requests) if request.max_requests else questions
     return Plan(
         entries=total,
