@@ -111,6 +111,7 @@ class Step:
             warn=lambda line: self.log.warning(line, re.sub(r"\d+|'[^']*'|\S*[/.]\S*", "", line)),
             show=self.log.info,
             show_report=lambda report: self.log.info(report.reason),
+            show_plan=lambda plan: self.log.info(f"{plan.questions:,} questions would be asked."),
             progress=plain_progress(self.log.info),
             environ=self.environ,
         )

@@ -154,7 +154,7 @@ def make_plan(settings: Settings, effects: Effects, ids: Collection[str] | None 
 
 
 def show_plan(plan: Plan, settings: Settings, effects: Effects) -> None:
-    """Show or write a plan: Markdown, and JSON when asked."""
+    """Show a plan as a table, or write it as Markdown (`output`) or JSON."""
     from pydantic import TypeAdapter
 
     from bccontam.plan import Plan
@@ -170,4 +170,4 @@ def show_plan(plan: Plan, settings: Settings, effects: Effects) -> None:
             return
         write_text(Path(settings.json_file), f"{text}\n")
     if not settings.output:
-        effects.show(render_plan(plan))
+        effects.show_plan(plan)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bccontam.plan import Plan
     from bccontam.probe import Progress
     from bccontam.report.data import Report
 
@@ -20,12 +21,13 @@ ProgressBar = Callable[[int | None], AbstractContextManager[Callable[["Progress"
 
 @dataclass(frozen=True)
 class Effects:
-    """`say` takes a line for people, `warn` one for attention, `show` a finished result, `show_report` the
-    compact table of one; each makes its text safe for where it goes. `environ` is the whole environment."""
+    """`say` takes a line for people, `warn` one for attention, `show` a finished result, `show_report` and
+    `show_plan` the compact table of one; each makes its text safe for where it goes. `environ` is the whole environment."""
 
     say: Callable[[str], None]
     warn: Callable[[str], None]
     show: Callable[[str], None]
     show_report: Callable[[Report], None]
+    show_plan: Callable[[Plan], None]
     progress: ProgressBar
     environ: Mapping[str, str] = field(default_factory=dict)

@@ -16,6 +16,7 @@ from bccontam.effects import Effects, ProgressBar
 from bccontam.github.log import printable
 
 if TYPE_CHECKING:
+    from bccontam.plan import Plan
     from bccontam.probe import Progress
     from bccontam.report.data import Report
 
@@ -27,6 +28,7 @@ def terminal_effects() -> Effects:
         warn=lambda line: print(f"warning: {printable(line)}", file=sys.stderr),
         show=lambda text: print(text.rstrip("\n")),
         show_report=show_report,
+        show_plan=show_plan,
         progress=progress_bar
         if sys.stderr.isatty()
         else plain_progress(lambda line: print(printable(line), file=sys.stderr, flush=True)),
@@ -105,3 +107,53 @@ def show_report(report: Report) -> None:
         between = wording.interval(signal.low, signal.high)
         numbers = f"{wording.points(signal.value)} {between}, {wording.p_value(signal.p_value)}"
         console.print(Text(f"\n{signal.metric} signal: {numbers}"))
+
+
+def show_plan(plan: Plan) -> None:
+    """What a run would ask and could detect, in tables that fit 80 columns, on standard output."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(width=None if sys.stdout.isatty() else 80, highlight=False)
+    facts = Table(box=None, pad_edge=False, show_header=False)
+    facts.add_column()
+    facts.add_column(justify="right")
+    for label, number in (
+        ("entries", plan.entries),
+        ("that can be scored", plan.scorable),
+        ("without a usable date", plan.undated),
+        ("that repeat another", plan.duplicates),
+        *((f"leakage: {grade}", number) for grade, number in plan.leakage),
+        *((f"gold files: {kind}", number) for kind, number in plan.gold_kinds),
+    ):
+        facts.add_row(label, f"{number:,}")
+    for name, mean in plan.files_per_patch:
+        facts.add_row(f"files per patch, {name}", wording.DASH if mean is None else f"{mean:.2f}")
+    console.print(
+        Text(f"{plan.questions:,} questions, about {plan.prompt_tokens:,} prompt tokens\n", style="bold")
+    )
+    console.print(facts)
+    sizes = Table(box=None, pad_edge=False, header_style="bold")
+    sizes.add_column("cutoff", overflow="fold")
+    for name in ("day", "older", "control", "detectable"):
+        sizes.add_column(name, justify="right")
+    for size in [*([plan.given] if plan.given else []), *plan.models]:
+        sizes.add_row(
+            size.label, size.cutoff, f"{size.pre:,}", f"{size.control:,}", wording.points(size.detectable)
+        )
+    console.print(
+        Text(f"\ndetectable when {wording.rate(plan.control_rate)} of the control entries are hit:\n")
+    )
+    console.print(sizes)
+    for need in plan.needed:
+        more = (
+            "more older entries too"
+            if need.more_control is None
+            else f"{need.more_control:,} more fresh entries"
+        )
+        console.print(Text(f"\nto detect {wording.points(need.effect)}: {more}"))
+    for identity, reason in plan.unscorable[:20]:
+        console.print(Text(printable(f"cannot be scored: {identity}: {reason}")))
+    if len(plan.unscorable) > 20:
+        console.print(Text(f"and {len(plan.unscorable) - 20:,} more that cannot be scored"))
