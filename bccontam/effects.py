@@ -22,7 +22,8 @@ ProgressBar = Callable[[int | None], AbstractContextManager[Callable[["Progress"
 @dataclass(frozen=True)
 class Effects:
     """`say` takes a line for people, `warn` one for attention, `show` a finished result, `show_report` and
-    `show_plan` the compact table of one; each makes its text safe for where it goes. `environ` is the whole environment."""
+    `show_plan` the compact table of one; each makes its text safe for where it goes. `environ` is the whole
+    environment."""
 
     say: Callable[[str], None]
     warn: Callable[[str], None]

@@ -22,7 +22,6 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-
 from pydantic.config import JsonDict
 
 from bccontam.errors import SettingsError

@@ -53,10 +53,10 @@ class Answer:
 class Condition:
     """How the context-free condition was enforced; written into every result.
 
-    `tools_sent`: number of tools the request carried (None: not known). `sandbox`: `landlock abi N`,
-    `none`, or `no process` (nothing but an HTTP request leaves us). `self_test`: `passed`,
-    `failed: WHAT`, `not needed` (no process of its own), or `not run`. `prompt_owner`: whose text stands before our prompt (`ours`, or
-    the agent's own, which makes it another experiment).
+    `tools_sent`: number of tools the request carried (None: not known). `sandbox`: `landlock abi N`, `none`, or
+    `no process` (nothing but an HTTP request leaves us). `self_test`: `passed`, `failed: WHAT`, `not needed`
+    (no process of its own), or `not run`. `prompt_owner`: whose text stands before our prompt (`ours`, or the
+    agent's own, which makes it another experiment).
     """
 
     tools_sent: int | None

@@ -10,8 +10,8 @@ from bccontam.answer import Prediction
 from bccontam.entry import Entry
 from bccontam.facts import EntryFacts
 from bccontam.models.base import Answer, Condition, ErrorKind, ModelError, Question
-from bccontam.probe.pacing import RetryPolicy
 from bccontam.probe import ProbeOutcome, ProbeSettings, Progress, StopRequest, run_probe
+from bccontam.probe.pacing import RetryPolicy
 from bccontam.prompts import Prompt, load_prompt
 from bccontam.result import Result
 from bccontam.store import ResultStore, load_results
