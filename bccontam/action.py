@@ -137,6 +137,7 @@ class Step:
                 api_url=self.event.api_url,
                 token=self.settings.github_token.get_secret_value(),
                 repository=self.event.repository,
+                head_repository=self.event.head_repository,
             ),
             warn=self._effects().warn,
         )
@@ -265,12 +266,19 @@ class Step:
 
         url = ""
         for path in paths:
+            try:
+                stored = load_stored_comment(path)
+            except BccontamError as error:
+                self.log.warning(str(error), f"comment {path.name}")
+                continue
             outcome = publish_stored_comment(
-                load_stored_comment(path),
+                stored,
                 api_url=self.event.api_url,
                 token=self.settings.github_token.get_secret_value(),
                 repository=self.event.repository,
                 head_sha=self.event.head_sha,
+                head_repository=self.event.head_repository,
+                comment_id=self.settings.comment_id,
             )
             url = outcome.url or url
             if outcome.warning:

@@ -146,16 +146,20 @@ def _as_day(cutoff: date | str) -> date:
 
 def entry_values(results: Iterable[Result], rule: Rule) -> dict[str, float]:
     """`{instance_id: mean of the rule over the entry's scored samples}`, entries without one left out."""
-    sums: dict[str, tuple[float, int]] = {}
+    values: dict[str, float] = {}
+    sampled: dict[str, list[float]] = {}
     for result in results:
         if not result.scored:
             continue
         value = rule(result)
         if value is None:
             continue
-        total, samples = sums.get(result.instance_id, (0.0, 0))
-        sums[result.instance_id] = (total + value, samples + 1)
-    return {identity: total / samples for identity, (total, samples) in sums.items()}
+        identity = result.instance_id
+        if identity in values:
+            sampled.setdefault(identity, [values[identity]]).append(value)
+        else:
+            values[identity] = value
+    return values | {identity: fsum(samples) / len(samples) for identity, samples in sampled.items()}
 
 
 def aggregate(results: Iterable[Result]) -> Aggregate:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import accumulate
 from math import fsum
 
 from bccontam import stats
@@ -21,8 +22,8 @@ from bccontam.contamination import (
     Rule,
     Signal,
     Split,
-    compare,
     entry_values,
+    measure,
 )
 from bccontam.result import Result
 from bccontam.score import Score, score_prediction
@@ -137,7 +138,7 @@ def sensitivity_rows(split: Split, metric: Metric) -> list[Row]:
 
 def _row(split: Split, metric: Metric, name: str, rule: Rule, note: str = "") -> Row:
     pre, control = entry_values(split.pre, rule), entry_values(split.control, rule)
-    signal = compare(split.pre, split.control, rule, metric)
+    signal = measure(list(pre.values()), list(control.values()), metric)
     return Row(name, signal, len(pre), len(control), note)
 
 
@@ -151,18 +152,30 @@ def _hit(score: Score, metric: Metric) -> float:
 
 
 def _first_path(metric: Metric) -> Rule:
-    return lambda result: _hit(score_prediction(result.predicted_files[:1], result.gold_files), metric)
+    hit = HIT[metric]
+
+    def rule(result: Result) -> float | None:
+        value = hit(result)
+        if not value or len(result.predicted_files) <= 1:
+            return value
+        return _hit(score_prediction(result.predicted_files[:1], result.gold_files), metric)
+
+    return rule
 
 
 def _rescored(metric: Metric, gold_of: Callable[[Result], Sequence[str] | None]) -> Rule:
     """Scores each answer against another list of gold files; entries left without any are left out."""
+    hit = HIT[metric]
 
     def rule(result: Result) -> float | None:
         gold = gold_of(result)
         if not gold:
             return None
+        value = hit(result)
         if len(gold) == len(result.gold_files) and tuple(gold) == result.gold_files:
-            return HIT[metric](result)
+            return value
+        if not value and set(gold) <= set(result.gold_files):
+            return value  # with fewer gold files a miss stays a miss
         return _hit(score_prediction(result.predicted_files, gold), metric)
 
     return rule
@@ -196,8 +209,8 @@ def _kinds_note(split: Split) -> str:
 def _within_area(split: Split, metric: Metric) -> Row:
     """The headline with a permutation p that shuffles only within an area."""
     rule = HIT[metric]
-    headline = compare(split.pre, split.control, rule, metric)
     pre, control = entry_values(split.pre, rule), entry_values(split.control, rule)
+    headline = measure(list(pre.values()), list(control.values()), metric)
     areas = {r.instance_id: (r.area or "").strip().casefold() for group in split[:2] for r in group}
     shared = {areas[i] for i in pre} & {areas[i] for i in control}
     matched = sum(areas[i] in shared for i in (*pre, *control))
@@ -239,25 +252,32 @@ def sweep(results: Iterable[Result], metric: Metric, smallest_group: int = 5) ->
             ends.append((month, before))
     if not ends:
         return []
-    test = stats.sweep_permutation_test([value for _, value in values], [before for _, before in ends])
+    hits = [value for _, value in values]
+    test = stats.sweep_permutation_test(hits, [before for _, before in ends])
+    sums = [0.0, *accumulate(hits)]
     points = []
     for (month, before), p_value in zip(ends, test.p_values, strict=True):
-        pre = [value for _, value in values[:before]]
-        control = [value for _, value in values[before:]]
-        between = stats.newcombe_interval(fsum(pre), len(pre), fsum(control), len(control))
+        after, older = len(hits) - before, sums[before]
+        newer = max(0.0, sums[-1] - older)  # of fractions, a difference of sums may fall a hair below zero
+        between = stats.newcombe_interval(older, before, newer, after)
         assert between is not None
-        delta = fsum(pre) / len(pre) - fsum(control) / len(control)
-        points.append(SweepPoint(month, delta, between[0], between[1], p_value, len(pre), len(control)))
+        delta = older / before - newer / after
+        points.append(SweepPoint(month, delta, between[0], between[1], p_value, before, after))
     return points
 
 
 def floors(groups: Iterable[tuple[str, Sequence[Result]]], metric: Metric) -> list[Floor]:
     """The naming floor and the model's lift over it, a row a group (docs/statistics.md section 9)."""
 
+    known: dict[int, float] = {}  # by identity: groups overlap, and scoring is what takes the time here
+
     def proposed(result: Result) -> float | None:
         if result.naming_files is None:
             return None
-        return _hit(score_prediction(result.naming_files[: result.top_k], result.gold_files), metric)
+        if id(result) not in known:
+            proposal = result.naming_files[: result.top_k]
+            known[id(result)] = _hit(score_prediction(proposal, result.gold_files), metric)
+        return known[id(result)]
 
     def listed(result: Result) -> float | None:
         if result.listed_files is None:

@@ -137,9 +137,9 @@ def _with(warn: Warn, sentence: str) -> Warn:
 
 
 def _ask_api(request: ChangeRequest, paths: _Paths, warn: Warn, patience: Patience | None) -> ChangedEntries:
-    for name in filter(None, (request.repository, request.head_repository)):
-        if not _REPOSITORY.fullmatch(name):
-            raise UnavailableError("the repository has no usable name")
+    names = [request.repository, *filter(None, [request.head_repository])]
+    if not all(_REPOSITORY.fullmatch(name) for name in names):
+        raise UnavailableError("the repository has no usable name")
     with Client(request.api_url, request.token, patience) as client:
         objects = ApiObjects(client, request.repository, request.head_repository)
         base = objects.merge_base(request.base_sha, request.head_sha)

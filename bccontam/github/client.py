@@ -135,7 +135,10 @@ class Client:
     def viewer(self) -> str:
         """The login that GraphQL knows this token by: it answers installation tokens too, which REST does not."""
         found = self._call(lambda: self._requester.graphql_query("query { viewer { login } }", {}))[1]
-        return str(found["data"]["viewer"]["login"])
+        try:
+            return str(found["data"]["viewer"]["login"])
+        except (KeyError, TypeError):
+            raise ApiError("answer", 0, "a login was expected") from None
 
     def pages(
         self, path: str, parameters: Mapping[str, str | int] | None = None

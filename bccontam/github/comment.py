@@ -251,15 +251,20 @@ def publish_stored_comment(
     token: str,
     repository: str,
     head_sha: str,
+    head_repository: str,
+    comment_id: str,
     patience: Patience | None = None,
 ) -> CommentOutcome:
     """Post a stored report from a `workflow_run` job. Never raises for what GitHub or the network does.
 
-    `head_sha` is the event's `workflow_run.head_sha`, which GitHub vouches for; the number is the artifact's
-    own claim. So the report is posted only on an open pull request of this repository whose head is that
-    commit, and its Markdown is tamed first: a fork decides what it says, not what it does.
+    `head_sha` and `head_repository` are the event's, which GitHub vouches for; the number and the comment id
+    are the artifact's own claims. So the report is posted only on an open pull request of this repository
+    whose head is that commit of that repository, only under the `comment_id` that the posting step was given,
+    and its Markdown is tamed first: a fork decides what it says, not what it does or whom it overwrites.
     """
     target = CommentTarget(api_url, token, repository, stored.number, stored.comment_id)
+    if stored.comment_id != comment_id:
+        return _skipped(stored.number, "the stored report has another comment-id than the step that posts it")
     if not head_sha or stored.head_sha != head_sha:
         return _skipped(stored.number, "the stored report is about another commit than the run it comes from")
     if not _REPOSITORY.fullmatch(repository):
@@ -269,17 +274,21 @@ def publish_stored_comment(
             pull = client.get(f"/repos/{quote(repository)}/pulls/{stored.number}")
     except ApiError as error:
         return _skipped(stored.number, _why_not(error, target))
-    problem = _why_not_there(pull, head_sha)
+    problem = _why_not_there(pull, head_sha, head_repository)
     if problem:
         return _skipped(stored.number, problem)
     return publish_comment(target, _STORED_NOTE + tame(stored.body), patience=patience)
 
 
-def _why_not_there(pull: Any, head_sha: str) -> str:
+def _why_not_there(pull: Any, head_sha: str, head_repository: str) -> str:
     """Why a stored report must not be posted on this pull request; empty when it may."""
     if not isinstance(pull, dict) or pull.get("state") != "open":
         return "it is not open"
     head = pull.get("head")
     if not isinstance(head, dict) or head.get("sha") != head_sha:
         return "its head is another commit than the one the stored report is about"
+    repository = head.get("repo")
+    name = repository.get("full_name") if isinstance(repository, dict) else None
+    if not isinstance(name, str) or name.casefold() != head_repository.casefold():
+        return "its head is in another repository than the run that stored the report"
     return ""

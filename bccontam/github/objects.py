@@ -142,6 +142,8 @@ class GitObjects:
             "core.hooksPath=/dev/null",
             "core.fsmonitor=false",
             "protocol.allow=never",
+            # Folders that a commit fills can look like a bare repository; only a real `.git` counts.
+            "safe.bareRepository=explicit",
         ]
         command = ["git", *(word for option in options for word in ("-c", option)), *words]
         try:
@@ -205,7 +207,9 @@ class ApiObjects:
         """The tree of a folder; empty when there is none."""
         if commit not in self._roots:
             sha = _at(self._get(f"git/commits/{commit}"), "tree", "sha")
-            self._roots[commit] = sha if isinstance(sha, str) else ""
+            if not isinstance(sha, str):
+                raise UnavailableError(f"GitHub does not know commit {commit[:12]}")
+            self._roots[commit] = sha
         tree = self._roots[commit]
         for part in filter(None, folder.split("/")):
             kind, found = self._tree(tree).get(part, ("", None))

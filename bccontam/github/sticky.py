@@ -67,12 +67,16 @@ class Thread:
         """Edit our comment, or create it when there is none; duplicates are removed."""
         failure: ApiError | None = None
         maybe_created = False
-        for _ in range(_TRIES):
+        tries = 0
+        while True:
             marked = self._marked()
             ours = self._ours(marked)
             mine = [comment for comment in ours if maybe_created and _same(comment.body, body)]
             if mine:
                 return self._settle(max(mine, key=_by_id), ours)
+            if failure is not None and tries >= _TRIES:
+                raise failure
+            tries += 1
             try:
                 if ours:
                     return self._update(ours, body)
@@ -88,12 +92,10 @@ class Thread:
                 self._client.pause()
             else:
                 return self._settle(created, [*self._same_author(marked, created), *self._recent(created)])
-        assert failure is not None
-        raise failure
 
     def _marked(self, since: datetime | None = None) -> list[Comment]:
         """All comments that begin with the marker, of any author."""
-        parameters = {"since": f"{since:%Y-%m-%dT%H:%M:%SZ}"} if since else None
+        parameters = {"since": f"{since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"} if since else None
         found: dict[int, Comment] = {}
         seen: set[int] = set()
         for page in self._client.pages(self._comments, parameters):

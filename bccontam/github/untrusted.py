@@ -15,11 +15,11 @@ _JOINER = "\u2060"
 _APART = re.compile(
     r"(?<=<)(?!/?(?:details|summary)>|br ?/?>)(?=[A-Za-z/!?])"  # HTML, comments and markers, <https://...>
     r"|(?<=\])(?=[(\[:])"  # links, images and their definitions
-    r"|(?<=@)(?=[\w-])"  # mentions, mail addresses, user/repo@commit
-    r"|(?<=\#)(?=\d)|(?<=\bgh-)(?=\d)"  # issues
-    r"|(?<=:)(?=//)|(?<=\bwww)(?=\.)"  # bare addresses
+    r"|(?<=@)(?=[\w.\\-])"  # mentions, mail addresses, user/repo@commit
+    r"|(?<=\#)(?=\d)|(?<=gh-)(?=\d)|(?<=gh)(?=\\-\d)"  # issues
+    r"|(?<=:)(?=\\?/)|(?<=www)(?=\\?\.)"  # bare addresses
     r"|(?<=&)(?!(?:lt|gt|amp|\#124);)(?=\#?\w)"  # entities, such as &commat; which would give a mention
-    r"|^[ \t>*+-]*(?=[/!][A-Za-z])",  # commands for bots, such as /approve
+    r"|^[ \t>*+-]*(?=\\?[/!][A-Za-z])",  # commands for bots, such as /approve
     re.IGNORECASE | re.MULTILINE,
 )
 

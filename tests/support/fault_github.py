@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Mapping
@@ -83,6 +84,7 @@ class FaultGithub:
         """Whether lists have a Link header, with addresses of `link_url`."""
         self.lock = threading.RLock()
         self._ticks = 0
+        self._git_program = shutil.which("git") or "git"
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.owner = self
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}{prefix}"
@@ -234,8 +236,8 @@ class FaultGithub:
 
     def _run(self, *words: str) -> bytes:
         assert self.repository is not None
-        done = subprocess.run(["git", *words], cwd=self.repository, check=True, capture_output=True)
-        return done.stdout
+        command = [self._git_program, *words]
+        return subprocess.run(command, cwd=self.repository, check=True, capture_output=True).stdout
 
 
 def _missing() -> tuple[int, Any, dict[str, str]]:
