@@ -14,8 +14,9 @@ import pytest
 from bccontam.action import main, secrets_of
 from tests.support.builders import make_patch
 from tests.support.chat_server import ChatServer, failure
+from tests.support.fault_github import FaultGithub
 from tests.support.paths import ROOT
-from tests.support.runner import Runner, pull_request
+from tests.support.runner import HEAD_SHA, Runner, pull_request
 from tests.support.runner_log import commands
 
 DEMO = ROOT / "bccontam" / "demo"
@@ -236,6 +237,45 @@ def test_a_missing_secret_is_a_plan_that_says_what_is_missing(runner: Runner) ->
     done = runner.run(inputs)
     assert done.code == 0, done.log
     assert "api-key is empty" in done.summary
+
+
+def test_a_pull_request_gets_one_comment_that_later_runs_edit(runner: Runner) -> None:
+    with FaultGithub() as server:
+        runner.github["api_url"] = server.url
+        server.pulls[7] = {"number": 7, "state": "open"}
+        inputs = RUN | {"comment": "auto"}
+        first = runner.run(inputs, "pull_request", pull_request())
+        assert first.code == 0, first.log
+        assert first.outputs["comment-url"]
+        second = runner.run(inputs | {"cutoff": "2024-01-01"}, "pull_request", pull_request())
+        assert second.outputs["comment-url"] == first.outputs["comment-url"]
+        [body] = server.bodies
+    assert body.startswith("<!-- bccontam -->\n## ")
+    assert "2024-01-01" in body
+    assert len(body.encode()) <= 60_000
+    for name in gold_names():
+        assert name not in body
+
+
+def test_a_workflow_run_posts_what_a_fork_has_stored(runner: Runner) -> None:
+    inputs = RUN | {"backend": "openai", "base-url": "https://models.example.invalid/v1", "comment": "auto"}
+    runner.run(inputs, "pull_request", pull_request("visitor/widgets"))
+    payload = {
+        "workflow_run": {
+            "head_sha": HEAD_SHA,
+            "head_repository": {"full_name": "visitor/widgets"},
+            "pull_requests": [],
+        }
+    }
+    with FaultGithub() as server:
+        runner.github["api_url"] = server.url
+        head = {"sha": HEAD_SHA, "repo": {"full_name": "visitor/widgets"}}
+        server.pulls[7] = {"number": 7, "state": "open", "head": head}
+        done = runner.run({"mode": "report", "github-token": "ghs_hushhushhush"}, "workflow_run", payload)
+        assert done.code == 0, done.log
+        assert done.outputs["comment-url"]
+        [body] = server.bodies
+    assert "No model was asked" in body
 
 
 def test_the_plan_mode_asks_nobody(runner: Runner) -> None:
