@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,7 +50,10 @@ def main(environ: Mapping[str, str], write: Callable[[str], None] | None = None)
         event = read_event(environ, _payload(environ))
         for warning in event.warnings:
             log.warning(warning)
-        return Step(settings, event, environ, log).run()
+        try:
+            return Step(settings, event, environ, log).run()
+        finally:
+            _give_back(settings.results_path, Path.cwd())
     except BccontamError as error:
         log.error(str(error))
         return error.exit_code
@@ -64,6 +68,16 @@ def secrets_of(environ: Mapping[str, str]) -> list[str]:
     names += ["COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY", "COPILOT_PROVIDER_BEARER_TOKEN"]
     names += ["ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"]
     return [environ[name] for name in names if environ.get(name, "").strip()]
+
+
+def _give_back(folder: Path, workspace: Path) -> None:
+    """Let what root wrote belong to the workspace's owner: on a self-hosted runner the next job cleans it up."""
+    if os.geteuid() != 0:
+        return
+    owner = workspace.stat()
+    for path in (folder, *folder.rglob("*")):
+        with suppress(OSError):
+            os.lchown(path, owner.st_uid, owner.st_gid)
 
 
 def _payload(environ: Mapping[str, str]) -> Mapping[str, Any] | None:

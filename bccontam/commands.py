@@ -16,7 +16,7 @@ from bccontam.effects import Effects
 from bccontam.entry import Entry
 from bccontam.reporting import Experiment, find_cutoff, gate, report_on_store, write_text
 from bccontam.result import RunRecord
-from bccontam.selection import Selection
+from bccontam.selection import Selection, in_shard
 from bccontam.settings import Settings
 from bccontam.store import ResultStore, write_record
 
@@ -113,7 +113,12 @@ def predict(settings: Settings, effects: Effects, ids: Collection[str] | None = 
             model.backend, model.model, prompt.version, settings.top_k, probing.sampling_text
         )
         isolation = model.condition.sandbox
-    record = RunRecord(shard=settings.shard, unscorable=outcome.unscorable, not_asked=outcome.not_asked)
+    record = RunRecord(
+        shard=settings.shard,
+        entries=tuple(sorted(i for i in dataset_ids if in_shard(i, *settings.shard_index))),
+        unscorable=outcome.unscorable,
+        not_asked=outcome.not_asked,
+    )
     write_record(settings.results_path, name, record)
     effects.say(
         f"Asked {outcome.asked:,}, reused {outcome.reused:,} stored answers, {outcome.errors:,} errors, "

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from bccontam.errors import SettingsError, StoreError
-from bccontam.result import Result
+from bccontam.result import Result, RunRecord
 from bccontam.settings import Settings
 from bccontam.store import load_records, load_results
 
@@ -65,10 +65,14 @@ def report_on_store(
     """Report on the results folder and write the full Markdown, and JSON and the page when asked.
 
     One report, or one for each experiment with `group-by-model`. `own`: the experiment of the run that calls;
-    `only`: ids of the dataset's entries, when it is at hand. Raises StoreError when there is nothing to report
+    `only`: ids of the dataset's entries, when it is at hand (else those that the runs left on record). Raises StoreError when there is nothing to report
     on or different experiments are mixed.
     """
     results = _load(settings, effects)
+    records = load_records(settings.results_path)
+    if only is None and records and all(record.entries for record in records):
+        # Stored answers to entries that the dataset has no more, as a cache keeps them, are nobody's answers.
+        only = {identity for record in records for identity in record.entries}
     if only is not None:
         results = [result for result in results if result.instance_id in only]
     kinds = experiments(results, settings, own)
@@ -79,7 +83,14 @@ def report_on_store(
             "in a folder of its own, or report each with `--group-by-model`."
         )
     reported = [
-        _report(latest(results, kind), settings, effects, changes, "" if len(kinds) == 1 else f".{number}")
+        _report(
+            latest(results, kind),
+            records,
+            settings,
+            effects,
+            changes,
+            "" if len(kinds) == 1 else f".{number}",
+        )
         for number, kind in enumerate(kinds, start=1)
     ]
     _write_json([one.report for one in reported], settings, effects)
@@ -124,7 +135,12 @@ def latest(results: Sequence[Result], kind: Experiment) -> list[Result]:
 
 
 def _report(
-    results: Sequence[Result], settings: Settings, effects: Effects, changes: Sequence[Change], part: str
+    results: Sequence[Result],
+    records: Sequence[RunRecord],
+    settings: Settings,
+    effects: Effects,
+    changes: Sequence[Change],
+    part: str,
 ) -> Reported:
     from bccontam.report.data import Request, build_report
     from bccontam.report.render import render_report
@@ -141,7 +157,7 @@ def _report(
         reveal_answers=settings.reveal_answers,
         changes=changes,
     )
-    report = build_report(results, request, load_records(settings.results_path))
+    report = build_report(results, request, records)
     template = _template(settings, effects, report)
     path = Path(settings.output) if settings.output else settings.results_path / "report.md"
     path = path.with_name(f"{path.stem}{part}{path.suffix}")

@@ -110,10 +110,11 @@ def fingerprint(
 class RunRecord:
     """What a run leaves beside its results: which share it had, and what it did not ask.
 
-    `shard` is `i/n`; `unscorable` holds `(instance_id, reason)`; `not_asked` counts questions left over by a
-    cap or an interruption.
+    `shard` is `i/n`; `entries` are the ids that its dataset has for that shard, asked or not; `unscorable` holds
+    `(instance_id, reason)`; `not_asked` counts questions left over by a cap or an interruption.
     """
 
     shard: str = "1/1"
+    entries: tuple[str, ...] = ()
     unscorable: tuple[tuple[str, str], ...] = ()
     not_asked: int = 0

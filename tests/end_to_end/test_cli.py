@@ -239,6 +239,17 @@ def test_a_missing_shard_makes_the_verdict_inconclusive_and_is_named(tmp_path: P
     assert "2/3" in report["reason"]
 
 
+def test_stored_answers_to_entries_that_are_gone_count_no_more(tmp_path: Path) -> None:
+    dataset = write_dataset(tmp_path, 6)
+    words = ("predict", "--dataset", dataset, "--backend", "naming")
+    run(*words, folder=tmp_path)
+    lines = dataset.read_text(encoding="utf-8").split("\n")
+    dataset.write_text("\n".join(lines[2:]), encoding="utf-8")
+    run(*words, "--entries", "acme__w-5", folder=tmp_path)
+    report = json.loads(run("report", "--json", "-", folder=tmp_path).stdout)
+    assert report["groups"]["all"]["count"] == 4
+
+
 def test_what_a_cap_left_over_is_reported(tmp_path: Path) -> None:
     dataset = write_dataset(tmp_path)
     done = run("run", "--dataset", dataset, "--backend", "naming", "--max-requests", "2", folder=tmp_path)
