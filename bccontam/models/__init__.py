@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bccontam.models.base import Model
 
@@ -57,29 +57,26 @@ def _openai(context: Context) -> Model:
 def _copilot(context: Context) -> Model:
     from bccontam.models.copilot import CopilotModel
 
-    settings = context.settings
-    return CopilotModel(
-        model=settings.model,
-        token=copilot_token(settings, context.environ),
-        isolation=settings.isolation,
-        environ=context.environ,
-        files=_dataset_files(settings),
-        folders=[Path.cwd()],
-    )
+    return CopilotModel(**_copilot_arguments(context))
 
 
 def _copilot_cli(context: Context) -> Model:
     from bccontam.models.copilot_cli import CopilotCliModel
 
+    return CopilotCliModel(**_copilot_arguments(context))
+
+
+def _copilot_arguments(context: Context) -> dict[str, Any]:
+    """What both Copilot backends are made from; the workspace and the dataset are what the fence must hide."""
     settings = context.settings
-    return CopilotCliModel(
-        model=settings.model,
-        token=copilot_token(settings, context.environ),
-        isolation=settings.isolation,
-        environ=context.environ,
-        files=_dataset_files(settings),
-        folders=[Path.cwd()],
-    )
+    return {
+        "model": settings.model,
+        "token": copilot_token(settings, context.environ),
+        "isolation": settings.isolation,
+        "environ": context.environ,
+        "files": _dataset_files(settings),
+        "folders": [Path.cwd()],
+    }
 
 
 BACKENDS: dict[str, Callable[[Context], Model]] = {

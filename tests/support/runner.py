@@ -106,6 +106,7 @@ def read_outputs(text: str) -> dict[str, str]:
     position = 0
     while position < len(lines) - 1:
         name, _, delimiter = lines[position].partition("<<")
+        assert "=" not in name
         end = lines.index(delimiter, position + 1)
         outputs[name] = "\n".join(lines[position + 1 : end])
         position = end + 1

@@ -10,21 +10,7 @@ from hypothesis import strategies as st
 from bccontam.errors import StoreError
 from bccontam.github.files import SUMMARY_BYTES, write_outputs, write_summary
 from tests.support.paths import shared_cases
-
-
-def read_back(text: str) -> dict[str, str]:
-    """Outputs as the runner parses them; a heredoc must end with its delimiter alone on a line."""
-    outputs: dict[str, str] = {}
-    lines = text.split("\n")
-    assert lines[-1] == "", "the last delimiter needs its line feed"
-    position = 0
-    while position < len(lines) - 1:
-        name, _, delimiter = lines[position].partition("<<")
-        assert "=" not in name
-        end = lines.index(delimiter, position + 1)
-        outputs[name] = "\n".join(lines[position + 1 : end])
-        position = end + 1
-    return outputs
+from tests.support.runner import read_outputs
 
 
 def written(tmp_path: Path, outputs: dict[str, str]) -> dict[str, str]:
@@ -32,7 +18,7 @@ def written(tmp_path: Path, outputs: dict[str, str]) -> dict[str, str]:
     path.write_text("")
     write_outputs({"GITHUB_OUTPUT": str(path)}, outputs)
     with path.open(encoding="utf-8", newline="") as file:
-        return read_back(file.read())
+        return read_outputs(file.read())
 
 
 @pytest.mark.parametrize(
@@ -62,7 +48,7 @@ def test_outputs_are_appended_after_what_is_there(tmp_path: Path) -> None:
     path = tmp_path / "output"
     path.write_text("earlier<<x\n1\nx\n")
     write_outputs({"GITHUB_OUTPUT": str(path)}, {"later": "2"})
-    assert read_back(path.read_text()) == {"earlier": "1", "later": "2"}
+    assert read_outputs(path.read_text()) == {"earlier": "1", "later": "2"}
 
 
 def test_without_a_runner_nothing_is_written(tmp_path: Path) -> None:
