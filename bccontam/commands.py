@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from bccontam.effects import Effects
 from bccontam.entry import Entry
+from bccontam.errors import SettingsError
 from bccontam.reporting import Experiment, find_cutoff, gate, report_on_store, write_text
 from bccontam.result import RunRecord
 from bccontam.selection import Selection, in_shard
@@ -78,7 +79,7 @@ def predict(settings: Settings, effects: Effects, ids: Collection[str] | None = 
     from bccontam.prompts import lint_prompt, load_prompt
 
     prompt = load_prompt(settings.prompt)
-    selection = Selection(settings.entries, ids=ids, shard=settings.shard_index)
+    selection = _selection(settings, ids)
     dataset_ids: set[str] = set()
 
     def passing() -> Iterator[Entry]:
@@ -127,6 +128,12 @@ def predict(settings: Settings, effects: Effects, ids: Collection[str] | None = 
     return Predicted(outcome, experiment, frozenset(dataset_ids), isolation)
 
 
+def _selection(settings: Settings, ids: Collection[str] | None) -> Selection:
+    if settings.entries == "changed" and ids is None:
+        raise SettingsError("entries: `changed` is known to the action only; use `all` or name the entries.")
+    return Selection(settings.entries, ids=ids, shard=settings.shard_index)
+
+
 def store_name(settings: Settings) -> str:
     """The file name of a run's results: backend, model and shard, in characters that are safe everywhere."""
     index, count = settings.shard_index
@@ -142,7 +149,7 @@ def make_plan(settings: Settings, effects: Effects, ids: Collection[str] | None 
     prompt = load_prompt(settings.prompt)
     lint_prompt(prompt, dataset_entries(settings, effects), settings.top_k)
     cutoff, _ = find_cutoff(settings, ())
-    selection = Selection(settings.entries, ids=ids, shard=settings.shard_index)
+    selection = _selection(settings, ids)
     plan = build_plan(
         selection.filter(dataset_entries(settings, effects, warn=False)),
         PlanRequest(

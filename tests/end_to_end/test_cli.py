@@ -159,6 +159,7 @@ def test_the_gate_fails_after_the_report_is_written(tmp_path: Path) -> None:
         (("report", "--alpha", "1.5"), "alpha: use a number between 0 and 1"),
         (("plan", "--dataset", "absent.jsonl"), "absent.jsonl"),
         (("run", "--backend", "gpt"), "backend: use one of"),
+        (("plan", "--dataset", "dataset.jsonl", "--entries", "changed"), "known to the action only"),
         (("run", "--backend", "replay"), "answers: needed"),
         (
             ("plan", "--cutoff", "auto", "--model", "unheard-of-9", "--dataset", "dataset.jsonl"),
