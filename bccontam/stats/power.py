@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
+from math import ceil
+from statistics import NormalDist
 
 from bccontam.stats.exact import binomial, group_size, rejection_bounds
 
@@ -73,16 +75,34 @@ def control_needed(
     def enough(n2: int) -> bool:
         return _rejected(rejection_bounds(n1, n2, alpha), n1, n2, p1, control_rate) >= power
 
-    return _turning_point(enough, MOST_CONTROL_ENTRIES)
+    return _turning_point(enough, _approximate_need(n1, p1, control_rate, alpha, power), MOST_CONTROL_ENTRIES)
 
 
-def _turning_point(enough: Callable[[int], bool], most: int) -> int | None:
-    """A number that is enough while one less is not, found by doubling and bisection; None beyond `most`."""
-    low, high = 0, 1
-    while not enough(high):
-        if high >= most:
-            return None
-        low, high = high, min(2 * high, most)
+def _approximate_need(n1: int, p1: float, p2: float, alpha: float, power: float) -> int:
+    """About how many control entries are needed, by the normal approximation: where to begin looking."""
+    quantile = NormalDist().inv_cdf
+    detectable = ((p1 - p2) / (quantile(1 - alpha) + quantile(power))) ** 2
+    left = detectable - p1 * (1 - p1) / n1
+    if left <= 0:
+        return 1
+    return min(MOST_CONTROL_ENTRIES, max(1, ceil(p2 * (1 - p2) / left)))
+
+
+def _turning_point(enough: Callable[[int], bool], start: int, most: int) -> int | None:
+    """A number that is enough while one less is not, found in growing steps from `start` and by bisection.
+
+    None when not even `most` is enough.
+    """
+    low, high, step = 0, start, 1
+    if enough(start):
+        while high - step > 0 and enough(high - step):
+            high, step = high - step, 2 * step
+        low = max(0, high - step)
+    else:
+        while not enough(high):
+            if high >= most:
+                return None
+            low, high, step = high, min(high + step, most), 2 * step
     while high - low > 1:
         middle = (low + high) // 2
         if enough(middle):

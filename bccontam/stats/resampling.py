@@ -91,7 +91,11 @@ def sweep_permutation_test(
     if len(levels) > 2 and len(values) > _MOST_SWEPT_ENTRIES:
         # Among many entries with fractions hardly two draws share a distribution, and each has to be set up.
         permutations = min(permutations, FEWER_PERMUTATIONS)
-    greatest = sorted(_greatest(_random(seed), levels, tried, permutations))
+    if set(values) <= {0.0, 1.0}:
+        shuffled = _greatest_of_hits(_random(seed), len(values), sum(map(int, values)), tried, permutations)
+    else:
+        shuffled = _greatest(_random(seed), levels, tried, permutations)
+    greatest = sorted(shuffled)
     total = math.fsum(values)
     p_values = []
     for end in ends:
@@ -174,6 +178,30 @@ def _greatest(
     return greatest
 
 
+def _greatest_of_hits(
+    rng: random.Random, entries: int, hits: int, ends: Sequence[int], permutations: int
+) -> list[float]:
+    """The same where every value is 0 or 1, which is most often so: a shuffle is a number of hits."""
+    placed = [0] * permutations
+    greatest = [-math.inf] * permutations
+    start = 0
+    for end in ends:
+        # Shuffles with the same number of hits so far draw from the same distribution.
+        draws = {
+            count: _Inverse(entries - start, hits - count, end - start).draw(rng, rows)
+            for count, rows in sorted(Counter(placed).items())
+        }
+        placed = [count + next(draws[count]) for count in placed]
+        mean, scale = _standard(end, hits, entries)
+        signals = [(count - mean) * scale for count in range(hits + 1)]
+        greatest = [
+            signals[count] if signals[count] > best else best
+            for count, best in zip(placed, greatest, strict=True)
+        ]
+        start = end
+    return greatest
+
+
 def _standard(older: int, total: float, entries: int) -> tuple[float, float]:
     """What a sum over `older` entries is expected to be, and the factor that standardises what it is beyond.
 
@@ -186,15 +214,10 @@ def _draw(
     rng: random.Random, population: Iterable[int], marked: Iterable[int], sample: Iterable[int]
 ) -> list[int]:
     """Hypergeometric draws, one per row: how many of `sample` out of `population` are among the `marked`."""
-    known: dict[tuple[int, int, int], _Inverse] = {}
-    drawn = []
     # The endless constants stand beside a list, which ends the rows.
-    for key in zip(population, marked, sample, strict=False):
-        inverse = known.get(key)
-        if inverse is None:
-            inverse = known[key] = _Inverse(*key)
-        drawn.append(inverse.at(rng.random()))
-    return drawn
+    keys = list(zip(population, marked, sample, strict=False))
+    draws = {key: _Inverse(*key).draw(rng, rows) for key, rows in sorted(Counter(keys).items())}
+    return [next(draws[key]) for key in keys]
 
 
 class _Inverse:
@@ -208,14 +231,16 @@ class _Inverse:
         self._outcomes = [outcome]
         self._cumulative = [mass]
 
-    def at(self, quantile: float) -> int:
-        """The outcome at a uniform number in [0, 1)."""
-        cumulative = self._cumulative
-        while cumulative[-1] <= quantile:
-            outcome, mass = next(self._rest, (self._outcomes[-1], 1.0))
-            self._outcomes.append(outcome)
+    def draw(self, rng: random.Random, rows: int) -> Iterator[int]:
+        """Independent outcomes, as many as rows."""
+        outcomes, cumulative = self._outcomes, self._cumulative
+        quantiles = [rng.random() for _ in range(rows)]
+        greatest = max(quantiles)
+        while cumulative[-1] <= greatest:
+            outcome, mass = next(self._rest, (outcomes[-1], 1.0))
+            outcomes.append(outcome)
             cumulative.append(cumulative[-1] + mass)
-        return self._outcomes[bisect_right(cumulative, quantile)]
+        return iter([outcomes[bisect_right(cumulative, quantile)] for quantile in quantiles])
 
 
 def _outwards(population: int, marked: int, sample: int) -> Iterator[tuple[int, float]]:
