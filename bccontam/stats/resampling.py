@@ -137,6 +137,10 @@ def _older_sums(
     rng: random.Random, levels: Sequence[tuple[float, int]], older: int, permutations: int
 ) -> list[float]:
     """Per shuffle the sum of the values on the `older` places; `levels` are (value, how many entries)."""
+    if len(levels) == 2:  # 0 and 1, most often: every shuffle draws from one distribution
+        (first, size), (second, others) = levels
+        counts = _Inverse(size + others, size, older).draw(rng, permutations)
+        return [first * count + second * (older - count) for count in counts]
     left = sum(size for _, size in levels)
     places = [older] * permutations
     sums = [0.0] * permutations
