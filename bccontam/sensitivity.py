@@ -22,11 +22,13 @@ from bccontam.contamination import (
     Rule,
     Signal,
     Split,
+    entry_tables,
     entry_values,
     measure,
 )
+from bccontam.paths import basename
 from bccontam.result import Result
-from bccontam.score import Score, score_prediction
+from bccontam.score import score_prediction
 
 UNUSABLE = ("unparsed", "refusal", "echo", "empty")
 """Statuses of answers without a usable path; they count as misses in the headline."""
@@ -146,7 +148,10 @@ def _only(keep: Callable[[Result], bool], rule: Rule) -> Rule:
     return lambda result: rule(result) if keep(result) else None
 
 
-def _hit(score: Score, metric: Metric) -> float:
+def _hit(predicted: Sequence[str], gold: Sequence[str], metric: Metric) -> float:
+    if set(map(basename, gold)).isdisjoint(map(basename, predicted)):
+        return 0.0  # most miss, and paths that agree in more than their file name agree in that too
+    score = score_prediction(predicted, gold)
     hits = {"basename": score.basename_hit, "suffix": score.suffix_hit, "exact": score.exact_hit}
     return float(hits[metric])
 
@@ -158,7 +163,7 @@ def _first_path(metric: Metric) -> Rule:
         value = hit(result)
         if not value or len(result.predicted_files) <= 1:
             return value
-        return _hit(score_prediction(result.predicted_files[:1], result.gold_files), metric)
+        return _hit(result.predicted_files[:1], result.gold_files, metric)
 
     return rule
 
@@ -176,7 +181,7 @@ def _rescored(metric: Metric, gold_of: Callable[[Result], Sequence[str] | None])
             return value
         if not value and set(gold) <= set(result.gold_files):
             return value  # with fewer gold files a miss stays a miss
-        return _hit(score_prediction(result.predicted_files, gold), metric)
+        return _hit(result.predicted_files, gold, metric)
 
     return rule
 
@@ -276,30 +281,21 @@ def floors(groups: Iterable[tuple[str, Sequence[Result]]], metric: Metric) -> li
             return None
         if id(result) not in known:
             proposal = result.naming_files[: result.top_k]
-            known[id(result)] = _hit(score_prediction(proposal, result.gold_files), metric)
+            known[id(result)] = _hit(proposal, result.gold_files, metric)
         return known[id(result)]
 
     def listed(result: Result) -> float | None:
         if result.listed_files is None:
             return None
-        return _hit(score_prediction(result.listed_files[: result.top_k], result.gold_files), metric)
+        return _hit(result.listed_files[: result.top_k], result.gold_files, metric)
 
+    rules = [proposed, _only(lambda r: r.naming_files is not None, HIT[metric]), listed]
     rows = []
     for name, results in groups:
-        naming = entry_values(results, proposed)
-        model = entry_values((r for r in results if r.naming_files is not None), HIT[metric])
+        naming, model, listing = entry_tables(results, rules)
         model_rate, naming_rate = _mean(model.values()), _mean(naming.values())
         lift = None if model_rate is None or naming_rate is None else model_rate - naming_rate
-        rows.append(
-            Floor(
-                name,
-                len(naming),
-                model_rate,
-                naming_rate,
-                lift,
-                _mean(entry_values(results, listed).values()),
-            )
-        )
+        rows.append(Floor(name, len(naming), model_rate, naming_rate, lift, _mean(listing.values())))
     return rows
 
 

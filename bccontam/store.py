@@ -56,18 +56,14 @@ def load_results(path: str | Path, *, warn: Warn | None = None) -> Iterator[Resu
 
 
 def _read(file: Path, warn: Warn) -> Iterator[Result]:
-    try:
-        lines = file.read_bytes().split(b"\n")
-    except OSError as error:
-        raise StoreError(f"Cannot read the stored results in {file}: {error.strerror}.") from error
     adapter = _adapter()
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(_lines(file), start=1):
         if not line.strip():
             continue
         try:
             result = adapter.validate_json(line)
         except ValueError as error:
-            if number == len(lines):
+            if not line.endswith(b"\n"):
                 warn(
                     f"{file.name}: the half-written last line was dropped; its question will be asked again."
                 )
@@ -77,6 +73,15 @@ def _read(file: Path, warn: Warn) -> Iterator[Result]:
                 "restore the file or delete that line."
             ) from error
         yield result if result.fingerprint else _complete(result)
+
+
+def _lines(file: Path) -> Iterator[bytes]:
+    """The lines with their line feeds, one at a time: a whole file of results may be large."""
+    try:
+        with file.open("rb") as lines:
+            yield from lines
+    except OSError as error:
+        raise StoreError(f"Cannot read the stored results in {file}: {error.strerror}.") from error
 
 
 def _complete(result: Result) -> Result:
