@@ -25,7 +25,7 @@ COMMANDS = {
     "plan": "Say what a run would ask and could detect; no model is asked.",
     "demo": "Run the whole way on a bundled sample benchmark.",
 }
-FLAG_NAMES = {"json_file": "json", "html_file": "html"}
+FLAG_NAMES = {"json_file": "json"}
 _BOOLEANS = ("reveal_answers", "group_by_model", "json_schema")
 
 

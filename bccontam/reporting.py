@@ -62,11 +62,11 @@ def report_on_store(
     only: Collection[str] | None = None,
     changes: Sequence[Change] = (),
 ) -> list[Reported]:
-    """Report on the results folder and write the full Markdown, and JSON and the page when asked.
+    """Report on the results folder and write the full Markdown, and JSON when asked.
 
     One report, or one for each experiment with `group-by-model`. `own`: the experiment of the run that calls;
-    `only`: ids of the dataset's entries, when it is at hand (else those that the runs left on record). Raises StoreError when there is nothing to report
-    on or different experiments are mixed.
+    `only`: ids of the dataset's entries, when it is at hand (else those that the runs left on record). Raises
+    StoreError when there is nothing to report on or different experiments are mixed.
     """
     results = _load(settings, effects)
     records = load_records(settings.results_path)
@@ -162,11 +162,6 @@ def _report(
     path = Path(settings.output) if settings.output else settings.results_path / "report.md"
     path = path.with_name(f"{path.stem}{part}{path.suffix}")
     write_text(path, render_report(report, template=template))
-    if settings.html_file:
-        from bccontam.report.html import render_page
-
-        page = Path(settings.html_file)
-        write_text(page.with_name(f"{page.stem}{part}{page.suffix}"), render_page(report))
     return Reported(report, path, template)
 
 

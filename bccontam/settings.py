@@ -226,12 +226,6 @@ class Settings(BaseModel):
         _JUDGING,
         flag_only=True,
     )
-    html_file: str = _option(
-        "",
-        "Also write the report as one self-contained page to this file.",
-        ("run", "report"),
-        flag_only=True,
-    )
     json_file: str = _option(
         "", "Also write the numbers as JSON to this file (`-`: standard output).", _JUDGING, flag_only=True
     )

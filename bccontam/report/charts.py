@@ -40,7 +40,8 @@ def month_line(report: Report) -> str:
     months = report.months
     if len(months) < 2:
         return ""
-    span = f"{months[0].month} to {months[-1].month}, {count(sum(row.entries for row in months), 'dated entry', 'dated entries')}"
+    dated = count(sum(row.entries for row in months), "dated entry", "dated entries")
+    span = f"{months[0].month} to {months[-1].month}, {dated}"
     metric = report.signal.metric
     if report.cutoff.day:
         pre, control = report.groups.pre.hit_rate(metric), report.groups.control.hit_rate(metric)

@@ -31,6 +31,7 @@ from bccontam.result import Result, RunRecord
 from bccontam.sensitivity import Comparability, Differences, Floor, LeakageRow, Row, SweepPoint
 
 SCHEMA_VERSION = 1
+DEFAULT_THRESHOLDS = Thresholds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,7 @@ class Report:
 class Request:
     """What to report: the division into groups, the thresholds, and what to compare with."""
 
-    thresholds: Thresholds = Thresholds()
+    thresholds: Thresholds = DEFAULT_THRESHOLDS
     cutoff: date | None = None
     cutoff_source: str = "given"
     guard_days: int = 0

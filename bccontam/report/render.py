@@ -137,7 +137,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        autoescape=False,  # noqa: S701 - the output is Markdown: `finalize` escapes for that
+        autoescape=False,  # the output is Markdown: `finalize` escapes for that
         finalize=_finalize,
     )
     environment.filters.update(
