@@ -83,7 +83,7 @@ def _render(report: Report, entries: int, changes: int, template: str) -> str:
         "entries_left_out": len(report.entries) - entries,
         "revealed": any(row.gold_files is not None for row in report.entries),
     }
-    environment = _environment()
+    environment = _environment(sandboxed=bool(template))
     try:
         page = environment.from_string(template) if template else environment.get_template("report.md.j2")
         return _tidy(page.render(context))
@@ -97,7 +97,7 @@ def _render(report: Report, entries: int, changes: int, template: str) -> str:
 
 def render_plan(plan: Plan) -> str:
     """A plan as Markdown."""
-    return _tidy(_environment().get_template("plan.md.j2").render(plan=plan))
+    return _tidy(_environment(sandboxed=False).get_template("plan.md.j2").render(plan=plan))
 
 
 def _tidy(page: str) -> str:
@@ -128,11 +128,13 @@ def _division(report: Report) -> str:
 
 
 @cache
-def _environment() -> Environment:
-    from jinja2 import FileSystemLoader, StrictUndefined
+def _environment(*, sandboxed: bool) -> Environment:
+    """A user's template is rendered in a sandbox; our own needs none, which takes half the time."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from jinja2.sandbox import SandboxedEnvironment
 
-    environment = SandboxedEnvironment(
+    make = SandboxedEnvironment if sandboxed else Environment
+    environment = make(
         loader=FileSystemLoader(_FOLDER),
         undefined=StrictUndefined,
         trim_blocks=True,
