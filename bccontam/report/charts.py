@@ -5,8 +5,13 @@ Pure text from numbers; nothing from a dataset but months and rates goes into a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import ceil
+
 from bccontam.report.data import Report
 from bccontam.wording import count, interval, points, rate
+
+MOST_LABELS = 8
 
 
 def month_chart(report: Report) -> str:
@@ -14,7 +19,7 @@ def month_chart(report: Report) -> str:
     months = report.months
     if len(months) < 2:
         return ""
-    axis = ", ".join(f'"{row.month}"' for row in months)
+    axis = _axis([row.month for row in months])
     bars = ", ".join(f"{100 * row.hit_rate:.1f}" for row in months)
     lines = [
         "```mermaid",
@@ -33,6 +38,16 @@ def month_chart(report: Report) -> str:
         )
         lines.append(f"  line [{means}]")
     return "\n".join([*lines, "```"])
+
+
+def _axis(labels: Sequence[str]) -> str:
+    """The labels of an axis, so many of them that they do not overlap.
+
+    The others are invisible, and each of another length: an axis shows equal labels once.
+    """
+    step = ceil(len(labels) / MOST_LABELS)
+    shown = (label if number % step == 0 else "\u200b" * number for number, label in enumerate(labels))
+    return ", ".join(f'"{label}"' for label in shown)
 
 
 def month_line(report: Report) -> str:
@@ -54,7 +69,7 @@ def sweep_chart(report: Report) -> str:
     sweep = report.sweep
     if len(sweep) < 2:
         return ""
-    axis = ", ".join(f'"{point.cutoff:%Y-%m}"' for point in sweep)
+    axis = _axis([f"{point.cutoff:%Y-%m}" for point in sweep])
     rows = [[point.value for point in sweep], [point.low for point in sweep], [point.high for point in sweep]]
     low = min(-10, *(int(100 * value) - 5 for value in rows[1]))
     high = max(10, *(int(100 * value) + 5 for value in rows[2]))
