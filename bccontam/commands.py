@@ -78,6 +78,8 @@ def predict(settings: Settings, effects: Effects, ids: Collection[str] | None = 
     from bccontam.probe import ProbeSettings, run_probe, stop_on_signals
     from bccontam.prompts import lint_prompt, load_prompt
 
+    if settings.mode == "run":
+        find_cutoff(settings, ())  # an unknown model is refused before its answers are paid for
     prompt = load_prompt(settings.prompt)
     selection = _selection(settings, ids)
     dataset_ids: set[str] = set()

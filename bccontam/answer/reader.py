@@ -21,16 +21,16 @@ _MAX_ITEMS = 10_000
 
 # The tokens inside brackets, one regular expression. Every quantifier is possessive or bounded, so that a token
 # is found or refused in time linear in its length.
-_SPACING = r"(?:[\s,;，、；]++|\\[nrt](?=[\s\"'\[\]{}\\]))*+"
+_SPACING = r"(?>(?:[\s,;，、；]++|\\[nrt](?=[\s\"'\[\]{}\\]))*)"
 _AFTER_QUOTE = r"(?:\s*(?:[,:;，、；\]})QUOTE]|=>|//|/\*|\#)|[^\S\n]*$)"
 
 
 def _string(quote: str) -> str:
     """A quote ends the string if something that may follow a string comes next; up to eight may stand inside.
     Where that finds no end, the next quote is it."""
-    run = rf"(?:[^{quote}\\\n]++|\\.)*+"
+    run = rf"(?>(?:[^{quote}\\\n]++|\\.)*)"
     inner = rf"{quote}(?!{_AFTER_QUOTE.replace('QUOTE', quote)})"
-    return rf"{quote}{run}(?:{inner}{run}){{0,8}}+{quote}|{quote}[^{quote}\\\n]*+{quote}"
+    return rf"{quote}{run}(?>(?:{inner}{run}){{0,8}}){quote}|{quote}[^{quote}\\\n]*+{quote}"
 
 
 _TOKEN = re.compile(
@@ -43,7 +43,7 @@ _TOKEN = re.compile(
     + r"|(?P<ticked>`++[^`\n]++`++)"
     + r"|(?P<broken>\"[^\n]*+)"
     + r"|(?P<key>[\w$-]{1,64}\s*+(?::(?=[\s\"'\[{“`])|=>|=(?=\s*[\"'\[{])))"
-    + r"|(?P<bare>(?:[^,;\n\[\]{})，、]++|\)(?=[\w/.-]))++)"
+    + r"|(?P<bare>(?>(?:[^,;\n\[\]{})，、]++|\)(?=[\w/.-]))+))"
     + r"|(?P<stray>.))",
     re.MULTILINE,
 )

@@ -192,6 +192,14 @@ def test_a_broken_dataset_is_named_by_file_and_line_before_anything_is_asked(tmp
     assert not (tmp_path / "contamination-results").exists()
 
 
+def test_an_unknown_cutoff_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    dataset = write_dataset(tmp_path)
+    done = run("run", "--dataset", dataset, "--backend", "naming", "--cutoff", "auto", folder=tmp_path)
+    assert done.returncode == 2
+    assert "cutoff" in done.stderr
+    assert not (tmp_path / "contamination-results").exists()
+
+
 def test_mixed_experiments_in_one_folder_are_named_and_refused(tmp_path: Path) -> None:
     dataset = write_dataset(tmp_path)
     for top_k in ("2", "3"):
