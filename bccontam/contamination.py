@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from math import fsum
+from math import ceil, fsum
 from typing import Literal, NamedTuple
 
 from bccontam import stats
@@ -289,7 +289,7 @@ def what_would_settle(pre: Aggregate, control: Aggregate, thresholds: Thresholds
     sentence = (
         f"{fresh} cannot detect any difference at this control rate"
         if now is None
-        else f"{fresh} {'detects' if control.scored == 1 else 'detect'} {100 * now:.0f} points or more"
+        else f"{fresh} {'detects' if control.scored == 1 else 'detect'} {ceil(100 * now)} points or more"
     )
     if rate + 0.20 > 1:
         return f"{sentence}; at a control rate of {100 * rate:.0f} % a difference of 20 cannot occur."

@@ -146,14 +146,15 @@ def _report(
     from bccontam.report.render import render_report
 
     cutoff, source = find_cutoff(settings, results)
+    own = experiment_of(results[0]) if results else None
     request = Request(
         thresholds=thresholds(settings),
         cutoff=cutoff,
         cutoff_source=source,
         guard_days=settings.guard_days,
-        control=_others(settings.control, effects),
+        control=_others(settings.control, effects, own),
         reference=_others(settings.reference, effects),
-        baseline=_baseline(settings.baseline, effects),
+        baseline=_baseline(settings.baseline, effects, own),
         reveal_answers=settings.reveal_answers,
         changes=changes,
     )
@@ -165,18 +166,33 @@ def _report(
     return Reported(report, path, template)
 
 
-def _others(path: str, effects: Effects) -> list[Result] | None:
-    return list(load_results(path, warn=effects.warn)) if path else None
+def _others(path: str, effects: Effects, like: Experiment | None = None) -> list[Result] | None:
+    """Results to compare with: those of the experiment `like`, else of the only one that is there.
+
+    Raises StoreError when several are mixed and none is that one.
+    """
+    if not path:
+        return None
+    results = list(load_results(path, warn=effects.warn))
+    kinds = sorted({experiment_of(result) for result in results})
+    if like in kinds:
+        kinds = [like]
+    if len(kinds) > 1:
+        names = "; ".join(map(str, kinds[:6]))
+        raise StoreError(
+            f"{path} mixes {len(kinds)} experiments ({names}): keep each in a folder of its own."
+        )
+    return latest(results, kinds[0]) if kinds else []
 
 
-def _baseline(path: str, effects: Effects) -> list[Result] | None:
+def _baseline(path: str, effects: Effects, like: Experiment | None) -> list[Result] | None:
     """The base branch's results; there are none before its first run, which is no fault of a pull request."""
     if path and not Path(path).exists():
         effects.warn(
             f"There are no results of the base branch at {path} yet: the report shows no before and after."
         )
         return None
-    return _others(path, effects)
+    return _others(path, effects, like)
 
 
 def _template(settings: Settings, effects: Effects, report: Report) -> str:

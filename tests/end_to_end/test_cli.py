@@ -212,6 +212,23 @@ def test_mixed_experiments_in_one_folder_are_named_and_refused(tmp_path: Path) -
     assert grouped.returncode == 0, grouped.stderr
 
 
+@pytest.mark.parametrize("name", ["control", "baseline", "reference"])
+def test_mixed_experiments_to_compare_with_are_named_or_reduced_to_the_same(
+    tmp_path: Path, name: str
+) -> None:
+    dataset = write_dataset(tmp_path)
+    words = ("predict", "--dataset", dataset, "--backend", "naming", "--results-dir")
+    for top_k in ("1", "2", "3"):
+        run(*words, "mixed", "--top-k", top_k, folder=tmp_path)
+    run(*words, "own", "--top-k", "3", folder=tmp_path)
+    run(*words, "other", "--top-k", "4", folder=tmp_path)
+    refused = run("report", "--results-dir", "other", f"--{name}", "mixed", folder=tmp_path)
+    assert refused.returncode == 2
+    assert "mixes 3 experiments" in refused.stderr
+    same = run("report", "--results-dir", "own", f"--{name}", "mixed", folder=tmp_path)
+    assert same.returncode == (2 if name == "reference" else 0), same.stderr
+
+
 def test_shards_together_give_what_one_run_gives(tmp_path: Path) -> None:
     dataset = write_dataset(tmp_path, 9)
     for index in (1, 2, 3):
