@@ -49,7 +49,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class SweepPoint:
-    """The signal at one other cutoff; `p_value` is the max-statistic p over all dates tried."""
+    """The signal at one other cutoff; `p_value` is the max-statistic p over all dates tried, by `method`."""
 
     cutoff: date
     value: float
@@ -58,6 +58,7 @@ class SweepPoint:
     p_value: float
     pre: int
     control: int
+    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +268,7 @@ def sweep(results: Iterable[Result], metric: Metric, smallest_group: int = 5) ->
         between = stats.newcombe_interval(older, before, newer, after)
         assert between is not None
         delta = older / before - newer / after
-        points.append(SweepPoint(month, delta, between[0], between[1], p_value, before, after))
+        points.append(SweepPoint(month, delta, *between, p_value, before, after, test.method))
     return points
 
 

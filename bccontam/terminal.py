@@ -6,7 +6,9 @@ Every text goes through one filter first, so that nothing from a dataset or a mo
 from __future__ import annotations
 
 import os
+import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -16,9 +18,17 @@ from bccontam.effects import Effects, ProgressBar
 from bccontam.github.log import printable
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from bccontam.plan import Plan
     from bccontam.probe import Progress
     from bccontam.report.data import Report
+
+WIDTH = 80
+"""Columns that everything fits into."""
+
+_STYLES = {"signal": "bold red", "no-signal": "bold blue", "inconclusive": "bold yellow"}
+_NUMBER = re.compile(r"\[[^\[\]]{1,20}\]|\d (?:%|pts)|\bp [=<>] [.\d]+")
 
 
 def terminal_effects() -> Effects:
@@ -82,31 +92,64 @@ def plain_progress(say: Callable[[str], None]) -> ProgressBar:
 
 
 def show_report(report: Report) -> None:
-    """A table that fits 80 columns on standard output, in colour only on a terminal."""
+    """The verdict and a table that fits 80 columns, on standard output, in colour only on a terminal."""
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    console = Console(width=None if sys.stdout.isatty() else 80, highlight=False)
+    from bccontam.report import view
+
+    on_terminal = sys.stdout.isatty()
+    console = Console(
+        width=None if on_terminal else WIDTH, color_system="auto" if on_terminal else None, highlight=False
+    )
+    width = min(console.width, WIDTH)
+
+    def say(text: str, style: str = "") -> None:
+        console.print(Text(wrapped(text, width), style=style), soft_wrap=True)
+
+    say(view.VERDICT_NAMES[report.verdict], _STYLES[report.verdict])
+    say(report.reason)
+    say(f"Next: {report.next_step}")
+    for caution in report.cautions:
+        say(f"Mind: {caution}")
+    console.print()
+    console.print(_group_table(report))
+    if report.sensitivity and report.verdict != "inconclusive":
+        agreeing = sum(check.verdict == report.verdict for check in report.sensitivity)
+        console.print()
+        say(f"Sensitivity: {agreeing} of {len(report.sensitivity)} rows have the same verdict by themselves.")
+
+
+def _group_table(report: Report) -> Table:
+    """Sizes, hit rates with their intervals, and the differences."""
+    from rich.table import Table
+
+    from bccontam.report import view
+
+    divided = view.is_divided(report)
+    groups = [report.groups.pre, report.groups.control] if divided else [report.groups.all]
+    signals = {signal.metric: signal for signal in report.signals}
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("group")
-    for name in ("entries", "basename hit", "suffix hit", "exact hit", "errors"):
+    table.add_column("")
+    for name in ("older", "control", "older − control") if divided else ("all",):
         table.add_column(name, justify="right")
-    groups = (("all", report.groups.all), ("older", report.groups.pre), ("control", report.groups.control))
-    for label, group in groups:
-        rates = (group.basename_hit_rate, group.suffix_hit_rate, group.exact_hit_rate)
-        table.add_row(
-            label, f"{group.scored:,}", *(wording.rate(value) for value in rates), f"{group.error_count:,}"
-        )
-    signal = report.signal
-    colour = {"signal": "bold red", "no-signal": "bold green", "inconclusive": "bold yellow"}[report.verdict]
-    console.print(Text(report.verdict.replace("-", " "), style=colour))
-    console.print(Text(f"{report.reason}\n{report.next_step}\n"))
-    console.print(table)
-    if signal.value is not None:
-        between = wording.interval(signal.low, signal.high)
-        numbers = f"{wording.points(signal.value)} {between}, {wording.p_value(signal.p_value)}"
-        console.print(Text(f"\n{signal.metric} signal: {numbers}"))
+    table.add_row("entries", *(f"{group.scored:,}" for group in groups))
+    for metric, signal in signals.items():
+        cells = [view.rated(group, metric).replace("\u00a0", " ") for group in groups]
+        if divided:
+            known = signal.value is not None
+            between = f" {wording.interval(signal.low, signal.high)}" if known else ""
+            cells.append(f"{wording.points(signal.value)}{between}")
+        style = "bold" if metric == report.signal.metric else ""
+        table.add_row(f"{metric} hit", *cells, style=style)
+    table.add_row("errors", *(f"{group.error_count:,}" for group in groups))
+    return table
+
+
+def wrapped(text: str, width: int) -> str:
+    """Text on lines of at most `width` columns that do not part a number from what belongs to it."""
+    kept = _NUMBER.sub(lambda found: found[0].replace(" ", "\u00a0"), printable(text))
+    return textwrap.fill(kept, width, break_on_hyphens=False).replace("\u00a0", " ")
 
 
 def show_plan(plan: Plan) -> None:

@@ -1,4 +1,4 @@
-"""How numbers are said: one rule for each kind, the same in verdicts, tables, charts and the terminal.
+"""How numbers are said: one rule for each kind, the same in verdicts, tables, charts, pages and the terminal.
 
 Pure text from numbers; an undefined number is a dash.
 """
@@ -10,32 +10,37 @@ DASH = "–"
 
 def rate(value: float | None) -> str:
     """A rate in [0, 1] as `23.5 %`."""
-    return DASH if value is None else f"{100 * value:.1f} %"
+    return DASH if value is None else f"{_decimal(100 * value)} %"
 
 
 def points(value: float | None) -> str:
     """A difference of rates as signed percentage points, `+17.3 pts`."""
     if value is None:
         return DASH
-    return f"{_signed(100 * value)} pts"
+    text = _decimal(100 * value)
+    sign = "" if text.startswith("−") or text == "0.0" else "+"
+    return f"{sign}{text} pts"
 
 
 def interval(low: float | None, high: float | None) -> str:
     """An interval of rates or differences in percent, `[3.1, 29.2]`."""
     if low is None or high is None:
         return DASH
-    return f"[{_number(100 * low)}, {_number(100 * high)}]"
+    return f"[{_decimal(100 * low)}, {_decimal(100 * high)}]"
 
 
 def p_value(value: float | None) -> str:
-    """A p-value as `p = .049`, `p < .001`."""
+    """A p-value as `p = .049`, `p < .001`; a fourth digit where three would say the usual level, .050."""
     if value is None:
         return DASH
     if value < 0.001:
         return "p < .001"
-    if value > 0.999:
-        return "p = 1"
-    return f"p = {value:.3f}".replace("0.", ".", 1)
+    if value >= 0.9995:
+        return "p = 1" if value >= 1 else "p > .999"
+    text = f"{value:.3f}"
+    if text == "0.050":
+        text = f"{value:.4f}"
+    return f"p = {text.removeprefix('0')}"
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
@@ -43,12 +48,14 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def _number(value: float) -> str:
+def listing(names: list[str], most: int = 5) -> str:
+    """`a, b and c`, or the first `most` of them and the number of the others."""
+    if len(names) > most:
+        names = [*names[:most], f"{len(names) - most:,} more"]
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def _decimal(value: float) -> str:
+    """One decimal with a real minus sign; never `-0.0`."""
     text = f"{value:.1f}"
-    text = "0.0" if text == "-0.0" else text
-    return text.replace("-", "−")
-
-
-def _signed(value: float) -> str:
-    text = _number(value)
-    return text if text.startswith("−") or text == "0.0" else f"+{text}"
+    return "0.0" if text == "-0.0" else text.replace("-", "−")

@@ -1,177 +1,57 @@
-"""Everything a report says, as one value: built from stored results, rendered by templates, written as JSON.
+"""A report as one value, built from stored results and the records of the runs that stored them.
 
-The published JSON schema (`docs/report.schema.json`) is made from these types. Building reads no file.
+What it holds is `bccontam.report.shape`; how it looks is the templates' business. Pure: reads no file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 
-from bccontam import __version__
 from bccontam import sensitivity as checks
 from bccontam.contamination import (
     HIT,
     METRICS,
-    Aggregate,
     Judgement,
     Metric,
     Signal,
     Split,
     Thresholds,
-    Verdict,
     aggregate,
     compare,
+    decide,
+    entry_tables,
     entry_values,
     judge,
+    measure,
     split_by_cutoff,
 )
+from bccontam.report.cautions import find_cautions
+from bccontam.report.shape import (
+    SCHEMA_VERSION,
+    Before,
+    Change,
+    Check,
+    Contribution,
+    Cutoff,
+    Deltas,
+    Enforcement,
+    EntryRow,
+    Groups,
+    MonthRow,
+    Report,
+    Subject,
+    Usage,
+)
 from bccontam.result import Result, RunRecord
-from bccontam.sensitivity import Comparability, Differences, Floor, LeakageRow, Row, SweepPoint
+from bccontam.wording import count, listing
 
-SCHEMA_VERSION = 1
+__all__ = ["SCHEMA_VERSION", "Change", "EntryRow", "Report", "Request", "build_report", "missing_shards"]
+
 DEFAULT_THRESHOLDS = Thresholds()
-
-
-@dataclass(frozen=True, slots=True)
-class Groups:
-    """All results, and the two groups that the signal compares."""
-
-    all: Aggregate
-    pre: Aggregate
-    control: Aggregate
-
-
-@dataclass(frozen=True, slots=True)
-class Deltas:
-    """Pre minus control for each metric, None where undefined."""
-
-    basename: float | None
-    exact: float | None
-    suffix: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Cutoff:
-    """The cutoff day, where it came from, and the guard around it in days."""
-
-    day: str | None
-    source: str
-    guard_days: int
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What was measured: ids as the API returned them, how it was asked."""
-
-    models: list[str]
-    backends: list[str]
-    prompts: list[str]
-    top_k: list[int]
-    samples: int
-
-
-@dataclass(frozen=True, slots=True)
-class Enforcement:
-    """How the context-free condition was enforced, each value with its number of results."""
-
-    sandbox: list[tuple[str, int]]
-    self_test: list[tuple[str, int]]
-    tools_sent: list[tuple[str, int]]
-    prompt_owner: list[tuple[str, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What the answers cost: questions with an answer or an error, tokens, summed seconds."""
-
-    questions: int
-    input_tokens: int
-    output_tokens: int
-    seconds: float
-    not_asked: int
-
-
-@dataclass(frozen=True, slots=True)
-class EntryRow:
-    """One entry as the tables show it; paths only when answers are revealed."""
-
-    instance_id: str
-    created_at: str
-    group: str
-    leakage: str
-    status: str
-    exact_hit: float | None
-    basename_hit: float | None
-    suffix_hit: float | None
-    copied: bool
-    gold_files: list[str] | None = None
-    predicted_files: list[str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MonthRow:
-    """Scored entries created in one month and their hit rate."""
-
-    month: str
-    entries: int
-    hit_rate: float
-
-
-@dataclass(frozen=True, slots=True)
-class Before:
-    """The same numbers for the base branch's results."""
-
-    verdict: Verdict
-    signal: Signal
-    pre: int
-    control: int
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A changed entry: how it changed."""
-
-    instance_id: str
-    change: str
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """A whole report. Rates are in [0, 1], days are UTC; None is undefined."""
-
-    verdict: Verdict
-    reason: str
-    next_step: str
-    signal: Signal
-    signals: list[Signal]
-    deltas: Deltas
-    groups: Groups
-    cutoff: Cutoff
-    thresholds: Thresholds
-    subject: Subject
-    enforcement: Enforcement
-    usage: Usage
-    leakage: list[LeakageRow]
-    copied: int
-    floors: list[Floor]
-    familiarity: float | None
-    sensitivity: list[Row]
-    sweep: list[SweepPoint]
-    difference_in_differences: Differences | None
-    comparability: list[Comparability]
-    repositories: list[tuple[str, int, float | None]]
-    months: list[MonthRow]
-    entries: list[EntryRow]
-    undated: list[str]
-    left_out: int
-    unscorable: list[tuple[str, str]]
-    missing_shards: list[str]
-    before: Before | None = None
-    changes: list[Change] = field(default_factory=list)
-    schema_version: int = SCHEMA_VERSION
-    tool_version: str = __version__
+CONTROL_SOURCE = "another benchmark's results"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,45 +69,45 @@ class Request:
     changes: Sequence[Change] = ()
 
 
+Tables = Mapping[Metric, Mapping[str, float]]
+"""Per metric the value of each scored entry."""
+
+
 def build_report(results: Sequence[Result], request: Request, records: Sequence[RunRecord] = ()) -> Report:
     """The report on stored results. `records` are those of the runs that stored them."""
     metric = request.thresholds.metric
+    everything = [*results, *(request.control or ())]
     split, divided = _divide(results, request)
-    groups = Groups(
-        aggregate([*results, *(request.control or ())]), aggregate(split.pre), aggregate(split.control)
-    )
-    signals = {m: compare(split.pre, split.control, HIT[m], m) for m in METRICS}
+    sides = _sides(split)
+    tables: Tables = dict(zip(METRICS, entry_tables(everything, [HIT[m] for m in METRICS]), strict=True))
+    groups = Groups(aggregate(everything), aggregate(split.pre), aggregate(split.control))
+    signals = _signals(split)
     missing = missing_shards(records)
+    not_asked = sum(record.not_asked for record in records)
     judgement = judge(signals[metric], groups.pre, groups.control, request.thresholds, divided=divided)
-    judgement = _mind_missing(judgement, missing, sum(record.not_asked for record in records))
-    floors = checks.floors([("all", results), ("pre", split.pre), ("control", split.control)], metric)
+    judgement = _mind_missing(judgement, missing, not_asked)
+    floors = checks.floors([("all", everything), ("pre", split.pre), ("control", split.control)], metric)
     compared = divided and bool(split.pre) and bool(split.control)
+    rows = _checks(split, request.thresholds) if compared else []
     return Report(
         verdict=judgement.verdict,
         reason=judgement.reason,
         next_step=judgement.next_step,
+        cautions=find_cautions(judgement.verdict, results, rows, request.control, request.baseline),
         signal=signals[metric],
         signals=list(signals.values()),
         deltas=Deltas(**{m: signals[m].value for m in METRICS}),
         groups=groups,
-        cutoff=Cutoff(
-            request.cutoff.isoformat() if request.cutoff else None,
-            "another benchmark's results"
-            if request.control is not None
-            else request.cutoff_source
-            if divided
-            else "",
-            request.guard_days,
-        ),
+        cutoff=_cutoff(request),
         thresholds=request.thresholds,
         subject=_subject(results),
         enforcement=_enforcement(results),
-        usage=_usage(results, records),
-        leakage=checks.leakage_table(results, metric),
-        copied=len({r.instance_id for r in results if r.copied}),
+        usage=_usage(results, not_asked),
+        leakage=checks.leakage_table(everything, metric),
+        copied=len({r.instance_id for r in everything if r.copied}),
         floors=floors,
         familiarity=floors[2].lift,
-        sensitivity=checks.sensitivity_rows(split, metric) if compared else [],
+        sensitivity=rows,
         sweep=checks.sweep(results, metric) if request.control is None else [],
         difference_in_differences=(
             None
@@ -237,15 +117,16 @@ def build_report(results: Sequence[Result], request: Request, records: Sequence[
         comparability=(
             checks.comparability([("pre", split.pre), ("control", split.control)]) if compared else []
         ),
-        repositories=checks.repository_rates(results, metric),
-        months=_months(results, metric),
-        entries=_entry_rows(results, split, request.reveal_answers),
+        repositories=checks.repository_rates(everything, metric),
+        months=_months(everything, tables[metric], sides),
+        entries=_entry_rows(everything, tables, sides, reveal=request.reveal_answers),
         undated=sorted({r.instance_id for r in results if r.day is None}) if request.control is None else [],
         left_out=len({r.instance_id for r in split.left_out}),
         unscorable=sorted({pair for record in records for pair in record.unscorable}),
         missing_shards=missing,
         before=_before(request),
         changes=list(request.changes),
+        contribution=_contribution(split, request),
     )
 
 
@@ -257,33 +138,62 @@ def _divide(results: Sequence[Result], request: Request) -> tuple[Split, bool]:
     return Split([], [], [result for result in results if result.day is None]), False
 
 
+def _signals(split: Split) -> dict[Metric, Signal]:
+    rules = [HIT[metric] for metric in METRICS]
+    pre, control = entry_tables(split.pre, rules), entry_tables(split.control, rules)
+    return {
+        metric: measure(list(older.values()), list(newer.values()), metric)
+        for metric, older, newer in zip(METRICS, pre, control, strict=True)
+    }
+
+
+def _sides(split: Split) -> dict[str, str]:
+    """The group of each entry that is in one."""
+    sides = {result.instance_id: "control" for result in split.control}
+    sides.update((result.instance_id, "pre") for result in split.pre)
+    return sides
+
+
+def _cutoff(request: Request) -> Cutoff:
+    if request.control is not None:
+        return Cutoff(None, CONTROL_SOURCE, 0)
+    if request.cutoff is None:
+        return Cutoff(None, "", request.guard_days)
+    return Cutoff(request.cutoff.isoformat(), request.cutoff_source, request.guard_days)
+
+
 def missing_shards(records: Iterable[RunRecord]) -> list[str]:
     """Shards `i/n` that no run record stands for, of the finest division that occurs."""
     done: dict[int, set[int]] = {}
     for record in records:
-        index, count = (int(part) for part in record.shard.split("/"))
-        done.setdefault(count, set()).add(index)
-    if not done or any(len(indices) == count for count, indices in done.items()):
+        index, shards = (int(part) for part in record.shard.split("/"))
+        done.setdefault(shards, set()).add(index)
+    if not done or any(len(indices) == shards for shards, indices in done.items()):
         return []
-    count = max(done)
-    return [f"{index}/{count}" for index in range(1, count + 1) if index not in done[count]]
+    shards = max(done)
+    return [f"{index}/{shards}" for index in range(1, shards + 1) if index not in done[shards]]
 
 
-def _mind_missing(judgement: Judgement, missing: Sequence[str], not_asked: int) -> Judgement:
+def _mind_missing(judgement: Judgement, missing: list[str], not_asked: int) -> Judgement:
     """A verdict on part of a benchmark is no verdict: missing shards make it inconclusive."""
     if missing:
+        shards = "shard" if len(missing) == 1 else "shards"
         return Judgement(
             "inconclusive",
-            f"The results of {'shard' if len(missing) == 1 else 'shards'} {', '.join(missing[:20])} are missing.",
+            f"The results of {shards} {listing(missing, 20)} are missing.",
             "Run the missing shards again; what the others stored is kept.",
         )
     if not_asked:
-        return Judgement(
-            judgement.verdict,
-            f"{judgement.reason} {not_asked:,} questions were not asked.",
-            judgement.next_step,
-        )
+        asked = f"{count(not_asked, 'question')} {'was' if not_asked == 1 else 'were'} not asked."
+        return Judgement(judgement.verdict, f"{judgement.reason} {asked}", judgement.next_step)
     return judgement
+
+
+def _checks(split: Split, thresholds: Thresholds) -> list[Check]:
+    return [
+        Check(row.name, decide(row.signal, thresholds), row.signal, row.pre, row.control, row.note)
+        for row in checks.sensitivity_rows(split, thresholds.metric)
+    ]
 
 
 def _before(request: Request) -> Before | None:
@@ -297,72 +207,109 @@ def _before(request: Request) -> Before | None:
     return Before(judgement.verdict, signal, pre.scored, control.scored)
 
 
+def _contribution(split: Split, request: Request) -> Contribution | None:
+    """What the changed entries do to the signal; None where none is changed or nothing is compared."""
+    changed = {change.instance_id for change in request.changes}
+    if not changed:
+        return None
+    metric = request.thresholds.metric
+    pre, control = entry_values(split.pre, HIT[metric]), entry_values(split.control, HIT[metric])
+    if not pre or not control:
+        return None
+    older = [value for identity, value in pre.items() if identity not in changed]
+    newer = [value for identity, value in control.items() if identity not in changed]
+    return Contribution(len(pre) - len(older), len(control) - len(newer), measure(older, newer, metric))
+
+
 def _subject(results: Sequence[Result]) -> Subject:
+    asked = Counter(result.instance_id for result in results)
     return Subject(
         models=sorted({r.model for r in results if r.model}),
         backends=sorted({r.backend for r in results if r.backend}),
         prompts=sorted({r.prompt for r in results if r.prompt}),
         top_k=sorted({r.top_k for r in results}),
-        samples=max((r.sample for r in results), default=0) + 1,
+        samples=max(asked.values(), default=0),
     )
 
 
 def _tally(values: Iterable[str]) -> list[tuple[str, int]]:
-    counts: dict[str, int] = {}
-    for value in values:
-        counts[value] = counts.get(value, 0) + 1
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return sorted(Counter(values).items(), key=lambda item: (-item[1], item[0]))
 
 
 def _enforcement(results: Sequence[Result]) -> Enforcement:
+    unknown = "not recorded"
     return Enforcement(
-        sandbox=_tally(r.sandbox or "not recorded" for r in results),
-        self_test=_tally(r.self_test or "not recorded" for r in results),
-        tools_sent=_tally("not recorded" if r.tools_sent is None else str(r.tools_sent) for r in results),
-        prompt_owner=_tally(r.prompt_owner or "not recorded" for r in results),
+        sandbox=_tally(r.sandbox or unknown for r in results),
+        self_test=_tally(r.self_test or unknown for r in results),
+        tools_sent=_tally(unknown if r.tools_sent is None else str(r.tools_sent) for r in results),
+        prompt_owner=_tally(r.prompt_owner or unknown for r in results),
     )
 
 
-def _usage(results: Sequence[Result], records: Sequence[RunRecord]) -> Usage:
+def _usage(results: Sequence[Result], not_asked: int) -> Usage:
     return Usage(
         questions=len(results),
         input_tokens=sum(r.input_tokens or 0 for r in results),
         output_tokens=sum(r.output_tokens or 0 for r in results),
         seconds=sum(r.seconds or 0.0 for r in results),
-        not_asked=sum(record.not_asked for record in records),
+        not_asked=not_asked,
     )
 
 
-def _months(results: Sequence[Result], metric: Metric) -> list[MonthRow]:
-    days = {r.instance_id: r.day for r in results}
-    by_month: dict[str, list[float]] = {}
-    for identity, value in entry_values(results, HIT[metric]).items():
-        day = days[identity]
-        if day is not None:
-            by_month.setdefault(f"{day:%Y-%m}", []).append(value)
-    return [MonthRow(month, len(v), sum(sorted(v)) / len(v)) for month, v in sorted(by_month.items())]
+def _months(
+    results: Sequence[Result], values: Mapping[str, float], sides: Mapping[str, str]
+) -> list[MonthRow]:
+    months = {r.instance_id: r.day.isoformat()[:7] for r in results if r.day is not None}
+    found: dict[tuple[str, str], list[float]] = {}
+    for identity, value in values.items():
+        if identity in months:
+            found.setdefault((months[identity], sides.get(identity, "")), []).append(value)
+    order = {"pre": 0, "": 1, "control": 2}
+    return [
+        MonthRow(month, side, len(hits), sum(sorted(hits)) / len(hits))
+        for (month, side), hits in sorted(found.items(), key=lambda item: (item[0][0], order[item[0][1]]))
+    ]
 
 
-def _entry_rows(results: Sequence[Result], split: Split, reveal: bool) -> list[EntryRow]:
-    pre = {r.instance_id for r in split.pre}
-    control = {r.instance_id for r in split.control}
-    hits = {metric: entry_values(results, HIT[metric]) for metric in METRICS}
-    rows: dict[str, EntryRow] = {}
+def _entry_rows(
+    results: Sequence[Result], tables: Tables, sides: Mapping[str, str], *, reveal: bool
+) -> list[EntryRow]:
+    samples: dict[str, list[Result]] = {}
     for result in results:
-        identity = result.instance_id
-        if identity in rows:
-            continue
-        rows[identity] = EntryRow(
-            instance_id=identity,
-            created_at=result.day.isoformat() if result.day else "",
-            group="pre" if identity in pre else "control" if identity in control else "",
-            leakage=result.leakage or "",
-            status="error" if result.error is not None else result.status,
-            exact_hit=hits["exact"].get(identity),
-            basename_hit=hits["basename"].get(identity),
-            suffix_hit=hits["suffix"].get(identity),
-            copied=bool(result.copied),
-            gold_files=list(result.gold_files) if reveal else None,
-            predicted_files=list(result.predicted_files) if reveal else None,
-        )
-    return sorted(rows.values(), key=lambda row: (row.created_at or "9999", row.instance_id))
+        samples.setdefault(result.instance_id, []).append(result)
+    rows = [_entry_row(answers, tables, sides, reveal=reveal) for answers in samples.values()]
+    return sorted(rows, key=lambda row: (row.created_at or "9999", row.instance_id))
+
+
+def _entry_row(
+    answers: Sequence[Result], tables: Tables, sides: Mapping[str, str], *, reveal: bool
+) -> EntryRow:
+    first = answers[0]
+    identity, day = first.instance_id, first.day
+    return EntryRow(
+        instance_id=identity,
+        created_at="" if day is None else day.isoformat(),
+        group=sides.get(identity, ""),
+        leakage=first.leakage or "",
+        status=_status(first) if len(answers) == 1 else _statuses(answers),
+        exact_hit=tables["exact"].get(identity),
+        basename_hit=tables["basename"].get(identity),
+        suffix_hit=tables["suffix"].get(identity),
+        copied=any(answer.copied for answer in answers),
+        gold_files=list(first.gold_files) if reveal else None,
+        predicted_files=(
+            list(dict.fromkeys(path for answer in answers for path in answer.predicted_files))
+            if reveal
+            else None
+        ),
+    )
+
+
+def _status(answer: Result) -> str:
+    return "error" if answer.error is not None else answer.status
+
+
+def _statuses(answers: Sequence[Result]) -> str:
+    """`ok`, or `ok 4, error 1` where the samples differ."""
+    tally = _tally(_status(answer) for answer in answers)
+    return tally[0][0] if len(tally) == 1 else ", ".join(f"{status} {number}" for status, number in tally)

@@ -6,16 +6,17 @@ a filter made it safe, so that text from a dataset or a model stays text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bccontam import wording
 from bccontam.errors import SettingsError
-from bccontam.report import charts
-from bccontam.report.data import Change, EntryRow, Report
-from bccontam.report.markdown import code, text
+from bccontam.report import charts, series, view
+from bccontam.report.markdown import code, codes, text
+from bccontam.report.shape import EntryRow, Report
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -25,11 +26,8 @@ if TYPE_CHECKING:
 COMMENT_BYTES = 60_000
 SUMMARY_BYTES = 1_000_000
 _FOLDER = Path(__file__).parent / "templates"
-_SMALLEST_ROW = 40
-"""Bytes that the shortest table row takes: bounds how many rows can fit at all."""
-
-GROUP_NAMES = {"all": "all", "pre": "older", "control": "control", "": wording.DASH}
-VERDICT_NAMES = {"signal": "signal", "no-signal": "no signal", "inconclusive": "inconclusive"}
+_FIRST_GUESS, _MOST_GUESSES = 100, 8
+_LONGEST_WORDS = 200
 
 
 class Safe(str):
@@ -42,93 +40,96 @@ def render_report(report: Report, *, limit: int | None = None, template: str = "
     """The report as Markdown of at most `limit` bytes of UTF-8, by leaving out whole rows and saying how many.
 
     `template` is the source of a user's template that extends `report.md.j2`. Raises SettingsError with one
-    sentence when that template cannot be used.
+    sentence when that template cannot be used. A template whose page is over the limit without a single row
+    gives way to the shipped one.
     """
     if limit is None:
-        return _render(report, len(report.entries), len(report.changes), template)
-    changes = _fit(lambda rows: _render(report, 0, rows, template), len(report.changes), limit)
-    entries = _fit(lambda rows: _render(report, rows, changes, template), len(report.entries), limit)
-    return _render(report, entries, changes, template)
+        return _render(report, template, len(report.entries), len(report.changes))
+    if template and not _fits(_render(report, template, 0, 0, 0), limit):
+        template = ""
+    listed = next((n for n in (view.MOST_LISTED, 5) if _fits(_render(report, template, 0, 0, n), limit)), 0)
+    changes = _fit(lambda n: _render(report, template, 0, n, listed), len(report.changes), limit)
+    entries = _fit(lambda n: _render(report, template, n, changes, listed), len(report.entries), limit)
+    return _render(report, template, entries, changes, listed)
+
+
+def _fits(page: str, limit: int) -> bool:
+    return len(page.encode()) <= limit
 
 
 def _fit(render: Callable[[int], str], rows: int, limit: int) -> int:
-    """The number of rows, close to the most, whose rendering stays within the limit (0 if none does)."""
-    rows = min(rows, limit // _SMALLEST_ROW)
+    """The number of rows, close to the most, whose rendering stays within the limit (0 if none does).
+
+    Rows are of about one size: what a few take tells how many fit, and what those take corrects it.
+    """
     empty = len(render(0).encode())
-    while rows:
-        size = len(render(rows).encode())
+    fitting, too_many = 0, rows + 1
+    guess = min(rows, _FIRST_GUESS)
+    for _ in range(_MOST_GUESSES):
+        if not fitting < guess < too_many or empty > limit:
+            break
+        size = len(render(guess).encode())
+        row = max(1.0, (size - empty) / guess)
         if size <= limit:
-            return rows
-        share = (limit - empty) / max(1, size - empty)
-        rows = max(0, min(rows - 1, int(rows * share * 0.99)))
-    return 0
+            fitting = guess
+        else:
+            too_many = guess
+        guess = min(too_many - 1, max(fitting, guess + int((limit - size) / row) - (size > limit)))
+    return fitting
 
 
-def _render(report: Report, entries: int, changes: int, template: str) -> str:
-    from jinja2 import TemplateError
-
-    rows = {row.instance_id: row for row in report.entries}
+def _render(report: Report, template: str, entries: int, changes: int, listed: int = view.MOST_LISTED) -> str:
+    rows = {row.instance_id: row for row in report.entries} if changes else {}
     context: dict[str, Any] = {
         "report": report,
-        "group_labels": [("all", "all"), ("pre", "older"), ("control", "control")],
-        "floor_of": {floor.group: floor.naming_rate for floor in report.floors}.get,
-        "division": _division(report),
+        "group_table": _safe_table(view.group_table(report)),
+        "division": view.division(report),
         "month_chart": Safe(charts.month_chart(report)),
-        "month_line": charts.month_line(report),
+        "month_line": series.month_line(report),
         "sweep_chart": Safe(charts.sweep_chart(report)),
-        "sweep_line": charts.sweep_line(report),
-        "changed_rows": _changed_rows(report.changes[:changes], rows),
+        "sweep_line": series.sweep_line(report),
+        "change_line": view.change_line(report),
+        "changed_rows": [(change, rows.get(change.instance_id)) for change in report.changes[:changes]],
         "changes_left_out": len(report.changes) - changes,
+        "facts": view.facts(report),
+        "listed": listed,
         "entry_rows": report.entries[:entries],
         "entries_left_out": len(report.entries) - entries,
-        "revealed": any(row.gold_files is not None for row in report.entries),
+        "revealed": view.is_revealed(report.entries),
+        "method_line": view.method_line(report),
+        "tests_line": view.tests_line(report),
+        "caveats": view.CAVEATS,
+        "paper": Safe(view.PAPER),
     }
     environment = _environment(sandboxed=bool(template))
+    if not template:
+        return _tidy(environment.get_template("report.md.j2").render(context))
     try:
-        page = environment.from_string(template) if template else environment.get_template("report.md.j2")
-        return _tidy(page.render(context))
-    except TemplateError as error:
+        return _tidy(environment.from_string(template).render(context))
+    except Exception as error:
         line = getattr(error, "lineno", None)
         where = f", line {line}" if line else ""
-        raise SettingsError(
-            f"template: cannot be used{where}: {error.message or type(error).__name__}."
-        ) from error
+        why = str(getattr(error, "message", None) or error) or type(error).__name__
+        raise SettingsError(f"template: cannot be used{where}: {why.rstrip('.')}.") from error
 
 
 def render_plan(plan: Plan) -> str:
     """A plan as Markdown."""
-    return _tidy(_environment().get_template("plan.md.j2").render(plan=plan))
+    return _tidy(_environment(sandboxed=False).get_template("plan.md.j2").render(plan=plan))
 
 
 def _tidy(page: str) -> str:
     """Runs of blank lines folded to one, so that blocks need not agree about who ends with one."""
     lines: list[str] = []
     for line in page.split("\n"):
-        line = line.rstrip()
+        line = line.rstrip(" ")
         if line or (lines and lines[-1]):
             lines.append(line)
     return "\n".join(lines).strip("\n") + "\n"
 
 
-def _changed_rows(
-    changes: Sequence[Change], rows: dict[str, EntryRow]
-) -> list[tuple[Change, EntryRow | None]]:
-    return [(change, rows.get(change.instance_id)) for change in changes]
-
-
-def _division(report: Report) -> str:
-    cutoff = report.cutoff
-    if cutoff.day is not None:
-        guard = f", {wording.count(cutoff.guard_days, 'day')} around it left out" if cutoff.guard_days else ""
-        source = "" if cutoff.source == "given" else f" ({cutoff.source})"
-        return f"Older: created before {cutoff.day}{source}; control: on or after it, UTC days{guard}."
-    if cutoff.source:
-        return f"Older: this benchmark; control: {cutoff.source}."
-    return "No cutoff: every entry is in one group."
-
-
 @cache
-def _environment(*, sandboxed: bool = False) -> Environment:
+def _environment(*, sandboxed: bool) -> Environment:
     """A user's template is rendered in a sandbox; our own needs none, which takes half the time."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from jinja2.sandbox import SandboxedEnvironment
@@ -139,27 +140,41 @@ def _environment(*, sandboxed: bool = False) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        autoescape=False,  # the output is Markdown: `finalize` escapes for that
+        autoescape=False,
         finalize=_finalize,
     )
+    numbers = {name: _safely(write) for name, write in number_filters().items()}
     environment.filters.update(
-        rate=lambda value: Safe(wording.rate(value)),
-        points=lambda value: Safe(wording.points(value)),
-        interval=lambda low, high: Safe(wording.interval(low, high)),
-        between=lambda pair: Safe(wording.interval(*pair) if pair else ""),
-        p_value=lambda value: Safe(wording.p_value(value)),
-        count=lambda number, noun, plural=None: Safe(wording.count(number, noun, plural)),
-        number=lambda value: Safe(wording.DASH if value is None else f"{value:.2f}"),
-        whole=lambda value: Safe(wording.DASH if value is None else f"{value:,.0f}"),
-        mark=lambda value: Safe(_mark(value)),
+        numbers,
         code=lambda value: Safe(code(str(value))),
-        codes=lambda values: Safe(", ".join(code(str(value)) for value in values) or wording.DASH),
+        codes=lambda values, most=view.MOST_LISTED: Safe(codes(list(values), most) or wording.DASH),
         say=lambda value: Safe(text(str(value))),
-        tally=lambda pairs: Safe(_tally(pairs)),
-        verdict_name=lambda verdict: Safe(VERDICT_NAMES[verdict]),
-        group_name=lambda name: Safe(GROUP_NAMES[name]),
+        fact=lambda fact: Safe(_fact(fact)),
+        entry_line=lambda row: Safe(_entry_line(row)),
     )
     return environment
+
+
+def number_filters() -> dict[str, Callable[..., str]]:
+    """The filters that make text of numbers and of our own words, by name; the same for every output."""
+    return {
+        "rate": wording.rate,
+        "points": wording.points,
+        "interval": wording.interval,
+        "between": lambda pair: wording.interval(*pair) if pair else "",
+        "p_value": wording.p_value,
+        "compared": view.compared,
+        "count": wording.count,
+        "number": lambda value: wording.DASH if value is None else f"{value:.2f}",
+        "whole": lambda value: wording.DASH if value is None else f"{value:,.0f}",
+        "mark": view.mark,
+        "verdict_name": lambda verdict: view.VERDICT_NAMES[verdict],
+        "group_name": lambda name: view.GROUP_NAMES[name],
+    }
+
+
+def _safely(write: Callable[..., str]) -> Callable[..., Safe]:
+    return lambda *values: Safe(write(*values))
 
 
 def _finalize(value: object) -> object:
@@ -168,19 +183,38 @@ def _finalize(value: object) -> object:
         return wording.DASH
     if isinstance(value, Safe | int | float):
         return value
-    return text(str(value))
+    return text(str(value), _LONGEST_WORDS)
 
 
-def _mark(value: float | None) -> str:
-    if value is None:
-        return wording.DASH
-    if value in (0.0, 1.0):
-        return "✓" if value else "·"
-    return f"{value:.2f}"
+def _safe_table(table: view.GroupTable) -> view.GroupTable:
+    """The same with cells that are printed as they are: they are numbers, finished by our own words."""
+    rows = [replace(row, cells=[Safe(cell) for cell in row.cells]) for row in table.rows]
+    return replace(table, rows=rows)
 
 
-def _tally(pairs: Iterable[tuple[str, int]]) -> str:
-    pairs = list(pairs)
-    if len(pairs) == 1:
-        return text(pairs[0][0])
-    return ", ".join(f"{text(value)} ({number:,})" for value, number in pairs) or wording.DASH
+def _fact(fact: view.Fact) -> str:
+    if fact.code:
+        return codes(fact.values, 5) or wording.DASH
+    return ", ".join(text(value, 100) for value in fact.values[:5]) + (
+        f" and {len(fact.values) - 5:,} more" if len(fact.values) > 5 else ""
+    )
+
+
+_word = lru_cache(maxsize=256)(text)
+
+
+def _entry_line(row: EntryRow) -> str:
+    """The row of one entry. In Python: a hundred thousand of them would take a template half a minute."""
+    cells = [
+        code(row.instance_id),
+        row.created_at or wording.DASH,
+        view.GROUP_NAMES[row.group],
+        _word(row.leakage, 40) or wording.DASH,
+        f"{_word(row.status, 100)}{', copied' if row.copied else ''}",
+        view.mark(row.basename_hit),
+        view.mark(row.suffix_hit),
+        view.mark(row.exact_hit),
+    ]
+    if row.gold_files is not None:
+        cells += [codes(row.gold_files) or wording.DASH, codes(row.predicted_files or []) or wording.DASH]
+    return f"| {' | '.join(cells)} |"
