@@ -25,7 +25,7 @@ COMMANDS = {
     "plan": "Say what a run would ask and could detect; no model is asked.",
     "demo": "Run the whole way on a bundled sample benchmark.",
 }
-FLAG_NAMES = {"json_file": "json"}
+FLAG_NAMES = {"json_file": "json", "html_file": "html"}
 _BOOLEANS = ("reveal_answers", "group_by_model", "json_schema")
 
 
@@ -83,7 +83,7 @@ def _demo_folder() -> click.Parameter:
     return click.Option(
         ["--results-dir", "results_dir"],
         default="demo-results",
-        help="Where results and the report are written. [demo-results]",
+        help="Where results, the report and its page are written. [demo-results]",
     )
 
 

@@ -160,10 +160,20 @@ def _report(
     )
     report = build_report(results, request, records)
     template = _template(settings, effects, report)
-    path = Path(settings.output) if settings.output else settings.results_path / "report.md"
-    path = path.with_name(f"{path.stem}{part}{path.suffix}")
+    path = _part(Path(settings.output) if settings.output else settings.results_path / "report.md", part)
     write_text(path, render_report(report, template=template))
+    if settings.html_file:
+        from bccontam.report.html import render_page
+
+        page = _part(Path(settings.html_file), part)
+        write_text(page, render_page(report))
+        effects.say(f"The report as a page is in {page}.")
     return Reported(report, path, template)
+
+
+def _part(path: Path, part: str) -> Path:
+    """The file of one report of several: `report.2.md` beside `report.1.md`."""
+    return path.with_name(f"{path.stem}{part}{path.suffix}")
 
 
 def _others(path: str, effects: Effects, like: Experiment | None = None) -> list[Result] | None:

@@ -229,6 +229,12 @@ class Settings(BaseModel):
     json_file: str = _option(
         "", "Also write the numbers as JSON to this file (`-`: standard output).", _JUDGING, flag_only=True
     )
+    html_file: str = _option(
+        "",
+        "Also write the report as one self-contained page to this file, with its entries to sort and filter.",
+        ("run", "report"),
+        flag_only=True,
+    )
 
     @field_validator("top_k", "samples", "concurrency", "timeout")
     @classmethod

@@ -14,7 +14,7 @@ _FOLDER = Path(__file__).parent
 
 
 def demo_settings(results_dir: str) -> Settings:
-    """Settings of the demonstration run; results and the report go to `results_dir`."""
+    """Settings of the demonstration run; results, the report and its page go to `results_dir`."""
     return make_settings(
         {
             "mode": "run",
@@ -24,5 +24,6 @@ def demo_settings(results_dir: str) -> Settings:
             "answers": str(_FOLDER / "answers.jsonl"),
             "cutoff": "2024-06-01",
             "results-dir": results_dir,
+            "html-file": str(Path(results_dir) / "report.html"),
         }
     )

@@ -86,6 +86,8 @@ def test_the_demo_shows_a_signal_and_says_where_the_report_is(tmp_path: Path) ->
     report = (tmp_path / "demo-results" / "report.md").read_text(encoding="utf-8")
     assert report.startswith("## ")
     assert "contoso__HarbourSuite" in report
+    assert str(Path("demo-results") / "report.html") in done.stderr
+    assert "contoso__HarbourSuite" in (tmp_path / "demo-results" / "report.html").read_text(encoding="utf-8")
     assert max(len(line) for line in done.stdout.split("\n")) <= 80
 
 
@@ -108,13 +110,18 @@ def test_the_report_shows_no_gold_and_no_predicted_path_unless_asked(tmp_path: P
         answers,
         "--cutoff",
         "2025-04-01",
+        "--html",
+        "out/page.html",
     )
     hidden = run(*words, folder=tmp_path)
     assert hidden.returncode == 0, hidden.stderr
-    report = tmp_path / "contamination-results" / "report.md"
-    assert "Secret" not in report.read_text(encoding="utf-8") + hidden.stdout + hidden.stderr
+    written = [tmp_path / "contamination-results" / "report.md", tmp_path / "out" / "page.html"]
+    for file in written:
+        assert "Secret" not in file.read_text(encoding="utf-8")
+    assert "Secret" not in hidden.stdout + hidden.stderr
     shown = run(*words, "--reveal-answers", folder=tmp_path)
-    assert "Secret0.Codeunit.al" in report.read_text(encoding="utf-8")
+    for file in written:
+        assert "Secret0.Codeunit.al" in file.read_text(encoding="utf-8")
     assert "Secret" not in shown.stdout + shown.stderr
 
 
@@ -208,8 +215,11 @@ def test_mixed_experiments_in_one_folder_are_named_and_refused(tmp_path: Path) -
     assert mixed.returncode == 2
     assert "top-k 2" in mixed.stderr
     assert "top-k 3" in mixed.stderr
-    grouped = run("report", "--group-by-model", folder=tmp_path)
+    grouped = run("report", "--group-by-model", "--html", "page.html", folder=tmp_path)
     assert grouped.returncode == 0, grouped.stderr
+    for number in (1, 2):
+        assert (tmp_path / "contamination-results" / f"report.{number}.md").is_file()
+        assert (tmp_path / f"page.{number}.html").is_file()
 
 
 @pytest.mark.parametrize("name", ["control", "baseline", "reference"])
