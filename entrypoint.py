@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
-# Looking for pydantic's plugins reads the metadata of every installed package, 20 ms a start; there are none.
-os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-
-from bccontam.action import main
+from bccontam.interpreter import lean_interpreter
 
 if __name__ == "__main__":
-    sys.exit(main(os.environ))
+    with lean_interpreter():
+        from bccontam.action import main
+
+        code = main(os.environ)
+    sys.exit(code)

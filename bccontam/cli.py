@@ -6,7 +6,6 @@ Settings and calls the command. Messages go to standard error, results to standa
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ import click
 
 from bccontam import __version__
 from bccontam.errors import BccontamError
+from bccontam.interpreter import lean_interpreter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,10 +97,9 @@ def _demo(results_dir: str) -> None:
 
 def main() -> None:
     """The console script: a user's mistake is one sentence on standard error and the contract's exit code."""
-    # Looking for pydantic's plugins reads the metadata of every installed package, 20 ms a start; there are none.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
-        program.main(standalone_mode=False)
+        with lean_interpreter():
+            program.main(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         raise SystemExit(2) from None

@@ -229,20 +229,26 @@ def _write_json(reports: Sequence[Report], settings: Settings, effects: Effects)
     from bccontam.report.data import Report
 
     if settings.group_by_model:
-        text = TypeAdapter(list[Report]).dump_json(list(reports), indent=2).decode()
+        numbers = TypeAdapter(list[Report]).dump_json(list(reports), indent=2)
     else:
-        text = TypeAdapter(Report).dump_json(reports[0], indent=2).decode()
+        numbers = TypeAdapter(Report).dump_json(reports[0], indent=2)
     if settings.json_file == "-":
-        effects.show(text)
+        effects.show(numbers.decode())
     else:
-        write_text(Path(settings.json_file), f"{text}\n")
+        write_bytes(Path(settings.json_file), numbers, b"\n")
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a file and its folder. Raises StoreError with one sentence."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, *parts: bytes) -> None:
+    """The same for bytes, which may be many."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        with path.open("wb") as file:
+            file.writelines(parts)
     except OSError as error:
         raise StoreError(f"Cannot write {path}: {error.strerror}; choose another place.") from error
 

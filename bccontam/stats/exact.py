@@ -225,7 +225,11 @@ def _fresh_grid(total: int) -> Iterable[Distribution]:
 
 @lru_cache(maxsize=8)
 def _kept_grid(total: int) -> tuple[Distribution, ...]:
-    return tuple(_fresh_grid(total))
+    # The angles lie evenly about the middle, and a rate and its complement have mirrored distributions.
+    angles = _angles(total)
+    half = [binomial(total, math.sin(angle) ** 2) for angle in angles[: (len(angles) + 1) // 2]]
+    mirrored = [(total + 1 - first - len(weights), weights[::-1]) for first, weights in half]
+    return (*half, *reversed(mirrored[: len(angles) // 2]))
 
 
 def _tails(k1: int, n1: int, k2: int, n2: int) -> tuple[float, float] | None:
