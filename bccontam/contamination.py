@@ -285,16 +285,15 @@ def what_would_settle(pre: Aggregate, control: Aggregate, thresholds: Thresholds
     rate = control.hit_rate(thresholds.metric) or 0.0
     now = stats.minimum_detectable_effect(pre.scored, control.scored, rate, alpha=thresholds.alpha)
     needed = stats.control_needed(pre.scored, 0.20, rate, alpha=thresholds.alpha)
-    fresh = count(control.scored, "control entry", "control entries")
+    found = "no difference" if now is None else f"only a difference of {ceil(100 * now)} points or more"
     sentence = (
-        f"{fresh} cannot detect any difference at this control rate"
-        if now is None
-        else f"{fresh} {'detects' if control.scored == 1 else 'detect'} {ceil(100 * now)} points or more"
+        f"With {count(control.scored, 'control entry', 'control entries')} {found} can be found (power 80 %)"
     )
     if rate + 0.20 > 1:
         return f"{sentence}; at a control rate of {100 * rate:.0f} % a difference of 20 cannot occur."
     if needed is None:
-        return f"{sentence}; more fresh entries alone would not detect 20, more older ones are needed too."
+        return f"{sentence}; to find one of 20 add entries on both sides, fresh ones alone are not enough."
     if needed > control.scored:
-        return f"{sentence}; {needed - control.scored:,} more fresh entries would detect 20."
-    return f"{sentence}; more fresh entries would narrow the interval."
+        missing = count(needed - control.scored, "fresh entry", "fresh entries")
+        return f"{sentence}; to find one of 20 add {missing}."
+    return f"{sentence}; add fresh entries to narrow the interval."

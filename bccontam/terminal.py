@@ -158,6 +158,8 @@ def show_plan(plan: Plan) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from bccontam.report import view
+
     console = Console(width=None if sys.stdout.isatty() else 80, highlight=False)
     facts = Table(box=None, pad_edge=False, show_header=False)
     facts.add_column()
@@ -172,30 +174,30 @@ def show_plan(plan: Plan) -> None:
     ):
         facts.add_row(label, f"{number:,}")
     for name, mean in plan.files_per_patch:
-        facts.add_row(f"files per patch, {name}", wording.DASH if mean is None else f"{mean:.2f}")
+        facts.add_row(
+            f"files per patch, {view.GROUP_NAMES[name]}", wording.DASH if mean is None else f"{mean:.2f}"
+        )
     console.print(
         Text(f"{plan.questions:,} questions, about {plan.prompt_tokens:,} prompt tokens\n", style="bold")
     )
     console.print(facts)
     sizes = Table(box=None, pad_edge=False, header_style="bold")
     sizes.add_column("cutoff", overflow="fold")
-    for name in ("day", "older", "control", "detectable"):
+    for name in ("day", "older", "control", "difference"):
         sizes.add_column(name, justify="right")
     for size in [*([plan.given] if plan.given else []), *plan.models]:
         sizes.add_row(
             size.label, size.cutoff, f"{size.pre:,}", f"{size.control:,}", wording.points(size.detectable)
         )
     console.print(
-        Text(f"\ndetectable when {wording.rate(plan.control_rate)} of the control entries are hit:\n")
+        Text(
+            f"\nSmallest difference found with a power of 80 %,\nwhen {wording.rate(plan.control_rate)} of the "
+            "control entries are hit:\n"
+        )
     )
     console.print(sizes)
     for need in plan.needed:
-        more = (
-            "more older entries too"
-            if need.more_control is None
-            else f"{need.more_control:,} more fresh entries"
-        )
-        console.print(Text(f"\nto detect {wording.points(need.effect)}: {more}"))
+        console.print(Text(f"\n{view.need_line(need)}"))
     for identity, reason in plan.unscorable[:20]:
         console.print(Text(printable(f"cannot be scored: {identity}: {reason}")))
     if len(plan.unscorable) > 20:

@@ -168,6 +168,7 @@ def number_filters() -> dict[str, Callable[..., str]]:
         "number": lambda value: wording.DASH if value is None else f"{value:.2f}",
         "whole": lambda value: wording.DASH if value is None else f"{value:,.0f}",
         "mark": view.mark,
+        "need_line": view.need_line,
         "verdict_name": lambda verdict: view.VERDICT_NAMES[verdict],
         "group_name": lambda name: view.GROUP_NAMES[name],
     }

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bccontam.contamination import METRICS, Aggregate, Metric, Signal
 from bccontam.report.shape import EntryRow, Report
 from bccontam.sensitivity import Floor
 from bccontam.wording import DASH, count, interval, p_value, points, rate
+
+if TYPE_CHECKING:
+    from bccontam.plan import Needed
 
 GROUP_NAMES = {"all": "all", "pre": "older", "control": "control", "": DASH}
 VERDICT_NAMES = {"signal": "signal", "no-signal": "no signal", "inconclusive": "inconclusive"}
@@ -222,6 +226,16 @@ def method_line(report: Report) -> str:
 def is_revealed(rows: Iterable[EntryRow]) -> bool:
     """Whether the rows carry paths."""
     return any(row.gold_files is not None for row in rows)
+
+
+def need_line(need: Needed) -> str:
+    """What has to be added before an effect can be found."""
+    effect = points(need.effect).removeprefix("+")
+    if need.more_control is None:
+        return f"To find {effect} add entries on both sides; fresh ones alone are not enough."
+    if need.more_control == 0:
+        return f"The control entries at hand are enough to find {effect}."
+    return f"To find {effect} add {count(need.more_control, 'fresh entry', 'fresh entries')}."
 
 
 def mark(value: float | None) -> str:

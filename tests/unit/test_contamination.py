@@ -168,8 +168,8 @@ def test_an_inconclusive_verdict_says_what_would_settle_it() -> None:
     signal = compare(pre, control, HIT["basename"], "basename")
     found = judge(signal, aggregate(pre), aggregate(control), Thresholds(), divided=True)
     assert found.verdict == "inconclusive"
-    assert "12 control entries detect" in found.next_step
-    assert "more fresh entries would detect 20" in found.next_step
+    assert "With 12 control entries only a difference of" in found.next_step
+    assert "to find one of 20 add " in found.next_step
 
 
 def test_no_verdict_says_clean_or_contaminated() -> None:
