@@ -109,6 +109,7 @@ def predict(settings: Settings, effects: Effects, ids: Collection[str] | None = 
             probing,
             facts=facts,
             progress=progress,
+            say=effects.say,
             stop=stop,
             total=total,
         )

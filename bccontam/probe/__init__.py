@@ -33,7 +33,8 @@ GRACE = 3.0
 
 _ALIKE_TO_STOP = 10
 _HOPELESS = frozenset({"authentication", "not-found", "quota", "unavailable"})
-_OUT_OF_REACH = _HOPELESS | {"rate-limit", "timeout", "connection", "server"}
+_NOBODY_THERE = _HOPELESS | {"connection"}
+_OUT_OF_REACH = _NOBODY_THERE | {"rate-limit", "timeout", "server"}
 _POLL = 0.1
 _LAST_WAIT = 5.0
 _COUNTING = 1.0
@@ -169,6 +170,7 @@ def run_probe(
     *,
     facts: Facts,
     progress: Callable[[Progress], None] | None = None,
+    say: Callable[[str], None] | None = None,
     stop: StopRequest | None = None,
     total: int | None = None,
     clock: Callable[[], float] = time.monotonic,
@@ -179,9 +181,10 @@ def run_probe(
 
     An entry's failure is its own: it is stored as an error and asked again by the next run. `progress` is
     called from the calling thread, now and then and at the end; with `total` (questions) it knows the time
-    left. `clock`, `wait` and `chance` stand in for time, sleep and jitter in tests.
+    left. `say` gets one line when a question has to be asked again for the first time, so that nobody waits in
+    the dark. `clock`, `wait` and `chance` stand in for time, sleep and jitter in tests.
 
-    Raises AskError when the first questions all fail alike in a way that asking again cannot mend, or when
+    Raises AskError when the first questions all fail alike, though they were asked again where that helps, or when
     patience ends without one answer; StoreError when a result cannot be written; DatasetError from `entries`.
     Whatever is raised, results stored before are kept.
     """
@@ -204,6 +207,7 @@ def run_probe(
         sampling=settings.sampling,
         facts=facts,
         pacer=pacer,
+        on_first_retry=_once(say),
     )
     run = _Run(entries, asker, store, settings, halt)
     threads = [threading.Thread(target=run.work, daemon=True) for _ in range(settings.concurrency)]
@@ -214,6 +218,17 @@ def run_probe(
     finally:
         run.end(threads)
     return run.outcome(stop)
+
+
+def _once(say: Callable[[str], None] | None) -> Callable[[str], None]:
+    """`say`, but for the first line only, from whichever worker it comes."""
+    lines = iter([say] if say else [])
+
+    def first(line: str) -> None:
+        for speak in lines:
+            speak(line)
+
+    return first
 
 
 class _Run:
@@ -293,7 +308,7 @@ class _Run:
             self.model_seconds += result.seconds or 0.0
             self.kinds.add(result.error_kind)
             self.last_error = result.error or self.last_error
-            alike = len(self.kinds) == 1 and result.error_kind in _HOPELESS
+            alike = len(self.kinds) == 1 and result.error_kind in _NOBODY_THERE
             if self.asked == _ALIKE_TO_STOP and alike:
                 self.failure = self.failure or AskError(
                     f"Stopped after the first {self.asked} questions failed alike: {self.last_error}"

@@ -68,6 +68,7 @@ class Asker:
     sampling: Mapping[str, object]
     facts: Facts
     pacer: Pacer
+    on_first_retry: Callable[[str], None]
 
     def tasks(self, entry: Entry) -> Iterator[Task]:
         """The questions about an entry, one for each sample. Raises PromptError."""
@@ -106,6 +107,8 @@ class Asker:
             except ModelError as error:
                 if self.pacer.stopping():
                     return None
+                if error.retryable:
+                    self.on_first_retry(f"A question failed and is asked again: {error}")
                 seconds = self.pacer.wait_after(error, tries, waited)
                 if seconds is None:
                     return self._result(task, tries, failure=Failure(error.kind, str(error)))

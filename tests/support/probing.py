@@ -88,6 +88,7 @@ def run(
     *,
     stop: StopRequest | None = None,
     progress: Callable[[Progress], None] | None = None,
+    say: Callable[[str], None] | None = None,
     total: int | None = None,
     fake_time: FakeTime | None = None,
     prompt: Prompt | None = None,
@@ -105,6 +106,7 @@ def run(
             facts=facts,
             stop=stop,
             progress=progress,
+            say=say,
             total=total,
             chance=lambda: 0.5,
             **times,  # type: ignore[arg-type]

@@ -119,6 +119,27 @@ def test_a_passing_failure_is_asked_again_as_often_as_promised(tmp_path: Path, k
     assert len(model.questions) == stored(tmp_path)["e-0"].attempts == 4
 
 
+def test_the_first_failure_that_is_asked_again_is_told_at_once_and_only_once(tmp_path: Path) -> None:
+    told: list[tuple[str, int]] = []
+    model = FakeModel(failing("connection", "nobody listens there", retryable=True))
+    with pytest.raises(AskError):
+        run(
+            tmp_path,
+            model,
+            entries(3),
+            concurrency=1,
+            fake_time=FakeTime(),
+            say=lambda line: told.append((line, len(model.questions))),
+        )
+    assert told == [("A question failed and is asked again: nobody listens there", 1)]
+
+
+def test_a_failure_that_is_final_is_not_told_as_one_that_is_asked_again(tmp_path: Path) -> None:
+    told: list[str] = []
+    assert run(tmp_path, FakeModel(failing("bad-request")), entries(3), say=told.append).errors == 3
+    assert told == []
+
+
 def test_an_answer_after_failures_is_a_good_result(tmp_path: Path) -> None:
     def script(question: Question) -> str:
         return failing("server", retryable=True)(question) if len(model.questions) < 3 else GOOD
@@ -193,7 +214,7 @@ def test_a_limit_that_outlasts_our_patience_ends_the_run_and_says_so(tmp_path: P
 # The model cannot be asked at all
 
 
-@pytest.mark.parametrize("kind", ["authentication", "not-found", "quota", "unavailable"])
+@pytest.mark.parametrize("kind", ["authentication", "not-found", "quota", "unavailable", "connection"])
 def test_ten_first_failures_alike_stop_the_run_with_that_sentence(tmp_path: Path, kind: ErrorKind) -> None:
     model = FakeModel(failing(kind, "the key is refused"))
     with pytest.raises(AskError, match="the key is refused") as raised:
