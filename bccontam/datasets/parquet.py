@@ -29,7 +29,8 @@ def read(file: Path, names: Collection[str]) -> Iterator[tuple[str, dict[str, An
         import pyarrow.parquet as pq
     except ImportError:
         raise DatasetError(
-            f"{shown_path(file)} is a Parquet file, which needs pyarrow: pip install 'bccontam[parquet]'."
+            f"{shown_path(file)} is a Parquet file, which needs pyarrow: in the checkout of bccontam run "
+            "pip install '.[parquet]'."
         ) from None
     number = 0
     try:

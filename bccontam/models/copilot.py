@@ -55,7 +55,8 @@ class CopilotModel:
             import copilot  # noqa: F401
         except ImportError as error:
             raise AskError(
-                "The backend copilot needs the package github-copilot-sdk: pip install 'bccontam[copilot]'."
+                "The backend copilot needs the package github-copilot-sdk: in the checkout of bccontam run "
+                "pip install '.[copilot]'."
             ) from error
         # The SDK logs whole tracebacks with what the CLI printed; what matters is in our errors.
         log = logging.getLogger("copilot")
