@@ -55,7 +55,8 @@ def execute(settings: Settings, effects: Effects) -> int:
     for one in reported:
         if settings.json_file != "-":
             effects.show_report(one.report)
-        effects.say(f"The full report is in {one.path}.")
+        page = f", as a page in {one.page}" if one.page else ""
+        effects.say(f"The full report is in {one.path}{page}.")
     return max(gate(one.report.verdict, settings.fail_on) for one in reported)
 
 

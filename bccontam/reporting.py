@@ -46,12 +46,13 @@ def experiment_of(result: Result) -> Experiment:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A finished report: the numbers, where the full Markdown is, and the source of the template it was made
-    with (empty: the shipped one)."""
+    """A finished report: the numbers, where the full Markdown is, the source of the template it was made with
+    (empty: the shipped one), and where the page is when one was asked for."""
 
     report: Report
     path: Path
     template: str
+    page: Path | None = None
 
 
 def report_on_store(
@@ -162,13 +163,12 @@ def _report(
     template = _template(settings, effects, report)
     path = _part(Path(settings.output) if settings.output else settings.results_path / "report.md", part)
     write_text(path, render_report(report, template=template))
-    if settings.html_file:
+    page = _part(Path(settings.html_file), part) if settings.html_file else None
+    if page:
         from bccontam.report.html import render_page
 
-        page = _part(Path(settings.html_file), part)
         write_text(page, render_page(report))
-        effects.say(f"The report as a page is in {page}.")
-    return Reported(report, path, template)
+    return Reported(report, path, template, page)
 
 
 def _part(path: Path, part: str) -> Path:
