@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 from bccontam.effects import Effects
 from bccontam.entry import Entry
-from bccontam.errors import SettingsError
+from bccontam.errors import DatasetError, SettingsError
 from bccontam.reporting import Experiment, find_cutoff, gate, report_on_store, write_text
 from bccontam.result import RunRecord
 from bccontam.selection import Selection, in_shard
 from bccontam.settings import Settings
 from bccontam.store import ResultStore, write_record
+from bccontam.wording import count
 
 if TYPE_CHECKING:
     from bccontam.plan import Plan
@@ -125,6 +126,17 @@ def predict(settings: Settings, effects: Effects, ids: Collection[str] | None = 
         not_asked=outcome.not_asked,
     )
     write_record(settings.results_path, name, record)
+    if outcome.unscorable:
+        identity, reason = outcome.unscorable[0]
+        number = count(len(outcome.unscorable), "entry", "entries")
+        why = f"{number} cannot be scored, the first of them {identity}: {reason}."
+        if (
+            settings.mode == "run"
+            and ids is None
+            and not (outcome.asked or outcome.reused or outcome.not_asked)
+        ):
+            raise DatasetError(f"There is nothing to ask: {why}")
+        effects.warn(why)
     effects.say(
         f"Asked {outcome.asked:,}, reused {outcome.reused:,} stored answers, {outcome.errors:,} errors, "
         f"{outcome.not_asked:,} not asked, {len(outcome.unscorable):,} unscorable."

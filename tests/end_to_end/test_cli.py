@@ -294,6 +294,16 @@ def test_what_a_cap_left_over_is_reported(tmp_path: Path) -> None:
     assert len(list(load_results(tmp_path / "contamination-results"))) == 2
 
 
+def test_a_run_that_has_nothing_to_ask_says_why(tmp_path: Path) -> None:
+    dataset = write_dataset(tmp_path, 3, problem_statement="")
+    done = run("run", "--dataset", dataset, "--backend", "naming", folder=tmp_path)
+    assert done.returncode == 2
+    assert (
+        "nothing to ask: 3 entries cannot be scored, the first of them acme__w-0: no problem" in done.stderr
+    )
+    assert "No stored results" not in done.stderr
+
+
 def test_an_unscorable_entry_is_listed_and_not_asked(tmp_path: Path) -> None:
     dataset = write_dataset(tmp_path, 3)
     row = {
@@ -307,6 +317,7 @@ def test_an_unscorable_entry_is_listed_and_not_asked(tmp_path: Path) -> None:
         file.write(json.dumps(row) + "\n")
     done = run("run", "--dataset", dataset, "--backend", "naming", folder=tmp_path)
     assert "1 unscorable" in done.stderr
+    assert "1 entry cannot be scored, the first of them acme__w-99: no gold" in done.stderr
     assert "acme__w-99" in (tmp_path / "contamination-results" / "report.md").read_text(encoding="utf-8")
 
 
