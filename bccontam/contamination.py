@@ -286,9 +286,8 @@ def what_would_settle(pre: Aggregate, control: Aggregate, thresholds: Thresholds
     now = stats.minimum_detectable_effect(pre.scored, control.scored, rate, alpha=thresholds.alpha)
     needed = stats.control_needed(pre.scored, 0.20, rate, alpha=thresholds.alpha)
     found = "no difference" if now is None else f"only a difference of {ceil(100 * now)} points or more"
-    sentence = (
-        f"With {count(control.scored, 'control entry', 'control entries')} {found} can be found (power 80 %)"
-    )
+    sizes = f"{pre.scored:,} older and {count(control.scored, 'control entry', 'control entries')}"
+    sentence = f"With {sizes} {found} can be found (power 80 %)"
     if rate + 0.20 > 1:
         return f"{sentence}; at a control rate of {100 * rate:.0f} % a difference of 20 cannot occur."
     if needed is None:

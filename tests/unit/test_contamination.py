@@ -168,7 +168,7 @@ def test_an_inconclusive_verdict_says_what_would_settle_it() -> None:
     signal = compare(pre, control, HIT["basename"], "basename")
     found = judge(signal, aggregate(pre), aggregate(control), Thresholds(), divided=True)
     assert found.verdict == "inconclusive"
-    assert "With 12 control entries only a difference of" in found.next_step
+    assert "With 89 older and 12 control entries only a difference of" in found.next_step
     assert "to find one of 20 add " in found.next_step
 
 
