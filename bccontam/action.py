@@ -110,7 +110,9 @@ class Step:
             return self._plan(changed, reason)
         predicted = None
         if self.settings.mode != "report":
-            with self.log.group(f"Asking {self.settings.model or self.settings.backend}"):
+            asks_a_model = self.settings.backend not in ("naming", "replay")
+            whom = f" for {self.settings.model}" if asks_a_model else ""
+            with self.log.group(f"Asking {self.settings.backend}{whom}"):
                 predicted = predict(
                     self.settings, self._effects(), None if changed is None else changed.asked
                 )
