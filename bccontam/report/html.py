@@ -52,6 +52,7 @@ def render_page(report: Report) -> str:
         "checks_svg": _ours(svg.checks_svg(report)),
         "change_line": view.change_line(report),
         "changed_rows": _changed(report),
+        "changes_left_out": view.beyond(report.changes, _MOST_CHANGES),
         "facts": view.facts(report),
         "columns": _columns(revealed=revealed),
         "first_rows": [_cells(row, revealed=revealed) for row in report.entries[:_ROWS_AT_FIRST]],
@@ -105,7 +106,7 @@ def _environment() -> Environment:
         autoescape=True,
         finalize=_finalize,
     )
-    environment.filters.update(number_filters(), plain=_plain, plains=_plains)
+    environment.filters.update(number_filters(), beyond=view.beyond, plain=_plain, plains=_plains)
     return environment
 
 

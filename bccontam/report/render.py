@@ -146,6 +146,7 @@ def _environment(*, sandboxed: bool) -> Environment:
     numbers = {name: _safely(write) for name, write in number_filters().items()}
     environment.filters.update(
         numbers,
+        beyond=view.beyond,
         code=lambda value: Safe(code(str(value))),
         codes=lambda values, most=view.MOST_LISTED: Safe(codes(list(values), most) or wording.DASH),
         say=lambda value: Safe(text(str(value))),

@@ -6,7 +6,7 @@ them safe for where they go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -236,6 +236,11 @@ def need_line(need: Needed) -> str:
     if need.more_control == 0:
         return f"The control entries at hand are enough to find {effect}."
     return f"To find {effect} add {count(need.more_control, 'fresh entry', 'fresh entries')}."
+
+
+def beyond(items: Sequence[object], most: int) -> int:
+    """How many there are beyond the first `most`."""
+    return max(0, len(items) - most)
 
 
 def mark(value: float | None) -> str:
