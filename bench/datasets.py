@@ -1,6 +1,6 @@
 """Time and memory of reading a large benchmark: makes one, reads it, extracts its gold, says what it took.
 
-    python bench/datasets.py [--entries 21000] [--megabytes 300] [--format jsonl|json|parquet] [--keep FOLDER]
+    python -m bench.datasets [--entries 21000] [--megabytes 300] [--format jsonl|json|parquet] [--keep FOLDER]
 
 The rows have the shape of SWE-bench rows; the same numbers give the same file. Reading runs in a process of
 its own, so that its peak memory is its own. It asserts nothing: the limit stands in the output.
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from bench.process import own_peak_mb
+from tests.support.paths import ROOT
 
 LIMIT_MB = 300
 WORDS = (
@@ -110,7 +112,7 @@ def read(file: Path) -> dict[str, float]:
     """Read every entry and its gold files; seconds of CPU and peak memory of this process in MB."""
     from bccontam.datasets import load_entries
 
-    before = _peak_mb()
+    before = own_peak_mb()
     start = time.process_time()
     stream = load_entries(file)
     checked = time.process_time()
@@ -129,13 +131,9 @@ def read(file: Path) -> dict[str, float]:
         "check s": checked - start,
         "read s": without_gold,
         "gold s": end - checked - without_gold,
-        "peak MB": _peak_mb(),
+        "peak MB": own_peak_mb(),
         "peak MB before": before,
     }
-
-
-def _peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
@@ -154,8 +152,10 @@ def main() -> None:
         file = (given.keep or Path(scratch)) / f"bench-{given.entries}.{given.format}"
         if not file.exists():
             write(file, given.entries, given.megabytes * 1_000_000 // given.entries)
-        command = [sys.executable, __file__, "--read", str(file)]
-        figures = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        command = [sys.executable, "-m", "bench.datasets", "--read", str(file.resolve())]
+        figures = json.loads(
+            subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        )
         print(
             f"{file.name}: {file.stat().st_size / 1e6:,.0f} MB on disk; memory must stay under {LIMIT_MB} MB"
         )

@@ -1,6 +1,6 @@
 """What the naming floor finds on a benchmark, what its statements leak, and how long both take.
 
-    python bench/naming.py DATASET [--convention al|generic] [--file-list FILE] [--paths 50000]
+    python -m bench.naming DATASET [--convention al|generic] [--file-list FILE] [--paths 50000]
 
 Prints basename hit rates at 1, 3 and 10 and exact hit rates, the leakage grades, and milliseconds an entry;
 then the same times on a hostile statement of 100 kB and for a search over made-up paths. It asserts nothing.

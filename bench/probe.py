@@ -9,13 +9,9 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -27,9 +23,11 @@ from bccontam.models.openai import OpenAIModel
 from bccontam.probe import ProbeSettings, run_probe
 from bccontam.prompts import load_prompt
 from bccontam.store import ResultStore
+from bench.process import own_peak_mb
+from bench.server import answering
 from tests.support.builders import make_entry
-from tests.support.chat_server import ANSWER, ChatServer, text
-from tests.support.paths import BC_BENCH, ROOT
+from tests.support.chat_server import ANSWER
+from tests.support.paths import BC_BENCH
 
 COUNT = 101
 CONCURRENCY = 16
@@ -84,40 +82,19 @@ def made_up(count: int) -> Iterator[Entry]:
         )
 
 
-@contextmanager
-def server(delay: float) -> Iterator[str]:
-    """The base URL of a server in another process."""
-    command = [sys.executable, "-m", "bench.probe", "--serve", str(delay)]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None
-            yield process.stdout.readline().strip()
-        finally:
-            process.kill()
-
-
-def serve(delay: float) -> None:
-    """Serve until standard input ends."""
-    with ChatServer(text(delay=delay)) as chat:
-        print(chat.url, flush=True)
-        sys.stdin.read()
-
-
 def measure(
     name: str, asked: Iterable[Entry], model: Model, count: int, delay: float | None = None
 ) -> Measured:
     """Ask about every entry once, into a store on disk."""
     settings = ProbeSettings(concurrency=CONCURRENCY)
     prompt, facts = load_prompt("al"), FactFinder(settings.top_k)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    memory = own_peak_mb()
     with tempfile.TemporaryDirectory() as folder, ResultStore(Path(folder), "bench") as store:
         cpu, wall = time.process_time(), time.perf_counter()
         outcome = run_probe(asked, model, store, prompt, settings, facts=facts)
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     assert (outcome.asked, outcome.errors) == (count, 0)
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory) / 1024
+    grown = own_peak_mb() - memory
     ideal = None if delay is None else math.ceil(count / CONCURRENCY) * delay
     return Measured(name, count, wall, ideal, 1000 * cpu / count, grown)
 
@@ -126,7 +103,7 @@ def measure_all(many: bool) -> list[Measured]:
     """Each figure; `many` adds 21,000 entries, which take a minute or two."""
     rows = []
     for name, delay in (("warming up", 0.0), (f"{DELAY:g} s a question", DELAY), ("instant server", 0.0)):
-        with server(delay) as url:
+        with answering(delay) as url:
             model = OpenAIModel(url, "", "m", temperature=0.0)
             rows.append(measure(name, entries(), model, COUNT, delay or None))
             model.close()
@@ -154,11 +131,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print JSON in place of a table")
     parser.add_argument("--many", action="store_true", help="also measure 21,000 entries")
-    parser.add_argument("--serve", type=float, metavar="SECONDS", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    if chosen.serve is not None:
-        serve(chosen.serve)
-        return
     rows = measure_all(chosen.many)
     if chosen.json:
         print(json.dumps([asdict(row) | {"ratio": row.ratio} for row in rows], indent=2))

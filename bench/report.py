@@ -1,6 +1,6 @@
 """Time and memory of a report on many stored results: makes them, reports on them, says what each stage took.
 
-    python bench/report.py [--entries 100000] [--samples 1] [--keep FOLDER]
+    python -m bench.report [--entries 100000] [--samples 1] [--keep FOLDER]
 
 The same numbers give the same results. The command and the stages run in processes of their own, so that peak
 memory is theirs. It asserts nothing: the limits stand in the output.
@@ -9,9 +9,7 @@ memory is theirs. It asserts nothing: the limits stand in the output.
 from __future__ import annotations
 
 import argparse
-import os
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -25,6 +23,8 @@ from bccontam.gold import GoldFile, Kind
 from bccontam.result import Result
 from bccontam.score import score_prediction
 from bccontam.store import SUFFIX, load_results, to_json_line
+from bench.process import bccontam, own_peak_mb, run_ok
+from tests.support.paths import ROOT
 
 LIMITS = {101: (0.4, 0), 100_000: (10.0, 400)}
 """Seconds and MB of the whole command, by the number of entries."""
@@ -95,7 +95,7 @@ def results(entries: int, samples: int) -> Iterator[Result]:
             )
 
 
-def stages(folder: Path, samples: int) -> None:
+def stages(folder: Path) -> None:
     """Every stage in this process, with its seconds and the peak so far."""
     from pydantic import TypeAdapter
 
@@ -108,9 +108,7 @@ def stages(folder: Path, samples: int) -> None:
     def say(stage: str, size: int) -> None:
         nonlocal started
         now = time.perf_counter()
-        print(
-            f"  {stage:<22}{now - started:7.2f} s   {size:>12,}   peak {_peak_mb(resource.RUSAGE_SELF):5.0f} MB"
-        )
+        print(f"  {stage:<22}{now - started:7.2f} s   {size:>12,}   peak {own_peak_mb():5.0f} MB")
         started = time.perf_counter()
 
     loaded = list(load_results(folder))
@@ -125,31 +123,31 @@ def stages(folder: Path, samples: int) -> None:
     say("JSON", len(TypeAdapter(Report).dump_json(report, indent=2)))
 
 
+def store(folder: Path, entries: int, samples: int = 1) -> Path:
+    """The results in one file of `folder`."""
+    file = folder / f"made{SUFFIX}"
+    with file.open("wb") as out:
+        out.writelines(map(to_json_line, results(entries, samples)))
+    return file
+
+
+def report_command(folder: Path, cutoff: str = CUTOFF.isoformat()) -> list[str]:
+    """The report on the results in `folder`, with its numbers, page and charts, written there too."""
+    numbers = folder / "report.json"
+    return bccontam("report", "--results-dir", folder, "--cutoff", cutoff, "--json", numbers)
+
+
 def command(folder: Path, entries: int) -> None:
     """`bccontam report` as a user runs it, with its start; the first run warms the disk."""
-    words = ["report", "--results-dir", str(folder), "--cutoff", CUTOFF.isoformat()]
-    words += ["--json", str(folder / "report.json")]
     for _ in range(2):
-        started = time.perf_counter()
-        subprocess.run(
-            [sys.executable, "-m", "bccontam", *words],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        took = time.perf_counter() - started
-        peak = _peak_mb(resource.RUSAGE_CHILDREN)
-        print(f"  bccontam report --json  {took:6.2f} s                peak {peak:5.0f} MB")
+        ran = run_ok(report_command(folder))
+        print(f"  bccontam report --json  {ran.wall:6.2f} s                peak {ran.peak_mb:5.0f} MB")
     seconds, megabytes = LIMITS.get(entries, (0, 0))
     if seconds:
         print(
             f"  limits                  {seconds:6.2f} s"
             + (f"                     {megabytes} MB" if megabytes else "")
         )
-
-
-def _peak_mb(who: int) -> float:
-    return resource.getrusage(who).ru_maxrss / 1024
 
 
 def main() -> None:
@@ -162,21 +160,19 @@ def main() -> None:
     parser.add_argument("--stages", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.stages:
-        stages(options.stages, options.samples)
+        stages(options.stages)
         return
     with tempfile.TemporaryDirectory() as temporary:
-        folder = options.keep or Path(temporary)
+        folder = (options.keep or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        file = folder / f"made{SUFFIX}"
-        with file.open("wb") as out:
-            out.writelines(map(to_json_line, results(options.entries, options.samples)))
+        file = store(folder, options.entries, options.samples)
         print(
             f"{options.entries:,} entries, {options.samples} answers each, {file.stat().st_size / 1e6:.0f} MB stored"
         )
         command(folder, options.entries)
         sys.stdout.flush()
-        words = [sys.executable, __file__, "--stages", str(folder), "--samples", str(options.samples)]
-        subprocess.run(words, check=True, env=dict(os.environ))
+        words = [sys.executable, "-m", "bench.report", "--stages", str(folder)]
+        subprocess.run(words, cwd=ROOT, check=True)
 
 
 if __name__ == "__main__":

@@ -14,18 +14,17 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from bccontam.store import SUFFIX
 from bench.datasets import rows
-from tests.support.chat_server import ChatServer, Reply, Request, text
+from bench.process import bccontam
+from bench.server import serve, serving
+from tests.support.chat_server import Reply, Request, text
 from tests.support.paths import ROOT
 
 CUTOFF = "2021-01-01"
@@ -49,32 +48,6 @@ def memory(_: int, request: Request) -> Reply:
     known = hashlib.sha256(found[1].encode()).digest()[0] * 100 < (45 if old else 30) * 256
     name = f"module_{number}_0.py" if known else f"other_{number}.py"
     return text(json.dumps([f"src/{name}"]))
-
-
-@contextmanager
-def server() -> Iterator[str]:
-    """The base URL of a server in a process of its own."""
-    command = [sys.executable, "-m", "bench.shards", "--serve"]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None
-            yield process.stdout.readline().strip()
-        finally:
-            process.kill()
-
-
-def serve() -> None:
-    """Serve until standard input ends."""
-    with ChatServer(memory) as chat:
-        print(chat.url, flush=True)
-        sys.stdin.read()
-
-
-def bccontam(*words: str | Path) -> list[str]:
-    """A command line of the program."""
-    return [sys.executable, "-m", "bccontam", *map(str, words)]
 
 
 def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -170,7 +143,7 @@ def measure(folder: Path, entries: int, shards: int, jobs: int, row_bytes: int) 
     dataset = folder / "benchmark.jsonl"
     write_benchmark(dataset, entries, row_bytes)
     print(f"{entries:,} entries, {dataset.stat().st_size / 1e6:,.0f} MB; {shards} shards, {jobs} at a time")
-    with server() as url:
+    with serving("bench.shards", "--serve") as url:
         experiment = Experiment(folder, dataset, url, shards)
         kept = experiment.terminate_shard(2)
         start = time.perf_counter()
@@ -207,7 +180,7 @@ def main() -> None:
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.serve:
-        serve()
+        serve(memory)
         return
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.keep or Path(scratch)

@@ -1,6 +1,6 @@
 """How often the verdict says `signal` when there is none: seeded simulations of whole comparisons.
 
-    python bench/simulate.py [--repetitions 1000] [--seed 1] [--json FILE]
+    python -m bench.simulate [--repetitions 1000] [--seed 1] [--json FILE]
 
 The default takes about two minutes. A row is one setting; its shares are percent of the repetitions. The rule
 is `bccontam.contamination.decide`.

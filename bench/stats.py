@@ -1,6 +1,6 @@
 """How long the statistics take: Boschloo's test, detectable effects, permutation tests on 100,000 entries.
 
-    python bench/stats.py
+    python -m bench.stats
 
 Caches are emptied before each measurement, so a figure is what a first call costs. It asserts nothing.
 """
@@ -79,8 +79,13 @@ def time_permutations(rng: random.Random) -> None:
             print(f"{entries:>8,} entries of {samples}  {name:<26} {milliseconds(call):>8.0f} ms")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """All three tables."""
     generator = random.Random(1)
     time_exact_tests(generator)
     print_detectable_effects()
     time_permutations(generator)
+
+
+if __name__ == "__main__":
+    main()
