@@ -15,7 +15,12 @@ import tempfile
 import time
 from pathlib import Path
 
+import pytest
+
+from bench.options import UnavailableError
+from tests.support.chat_server import ChatServer
 from tests.support.container import ContainerRunner, base_image, build, docker, image_size
+from tests.support.paths import ROOT
 
 CLI = "/opt/copilot/copilot"
 WARM = "-warm"
@@ -36,6 +41,32 @@ def no_op(image: str, runs: int) -> list[float]:
         runner.take_back()
     assert {ran.code for ran in found} == {2}
     return [ran.seconds for ran in found]
+
+
+def first_question(runs: int) -> list[float]:
+    """Seconds from `docker run` of the slim image to the first question at a server on loopback.
+
+    Raises UnavailableError where no Docker Engine answers.
+    """
+    try:
+        docker()
+    except (pytest.skip.Exception, pytest.fail.Exception) as error:
+        raise UnavailableError("no Docker Engine answers here") from error
+    image = build("slim")
+    return [_first_question(image) for _ in range(runs + 1)][1:]
+
+
+def _first_question(image: str) -> float:
+    with tempfile.TemporaryDirectory() as folder, ChatServer() as server:
+        runner = ContainerRunner(image, Path(folder), network="host")
+        dataset = ROOT / "bccontam" / "demo" / "dataset.jsonl"
+        (runner.workspace / "dataset.jsonl").write_bytes(dataset.read_bytes())
+        inputs = {"mode": "predict", "dataset": "dataset.jsonl", "backend": "openai", "max-requests": "1"}
+        inputs |= {"base-url": server.url, "api-key": "sk-bench", "model": "m", "github-token": ""}
+        running = runner.start(inputs)
+        ran = running.wait()
+        assert server.questions, ran.log
+        return server.questions[0].at - running.started
 
 
 def starts(image: str, runs: int) -> tuple[list[float], list[float]]:
@@ -104,6 +135,7 @@ def main() -> None:
         seconds("run", "--rm", "--network", "none", "--entrypoint", "/bin/true", slim)
         for _ in range(given.runs)
     ]
+    show("slim: docker run to the first question, median", statistics.median(first_question(5)), "s")
     show("the engine alone (/bin/true)", statistics.median(empty), "s")
     for name, image in (("slim", slim), ("full", full)):
         times = no_op(image, given.runs)

@@ -36,11 +36,9 @@ class Figure:
         return self.value <= self.target
 
 
-def figure(
-    name: str, unit: str, values: Sequence[float], target: float | None = None, note: str = ""
-) -> Figure:
-    """The figure of these runs, of which there is at least one."""
-    return Figure(name, unit, target, median(values), min(values), max(values), len(values), note)
+def figure(name: str, unit: str, values: Sequence[float], note: str = "") -> Figure:
+    """The figure of these runs, of which there is at least one; its target is set by the suite."""
+    return Figure(name, unit, None, median(values), min(values), max(values), len(values), note)
 
 
 def missing(planned: Figure, reason: str) -> Figure:
@@ -57,3 +55,22 @@ def growth_exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
     middle_x, middle_y = fmean(x), fmean(y)
     covariance = sum((a - middle_x) * (b - middle_y) for a, b in zip(x, y, strict=True))
     return covariance / sum((a - middle_x) ** 2 for a in x)
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What a command costs at growing sizes: seconds of wall and processor time, MB at the peak."""
+
+    what: str
+    sizes: tuple[int, ...]
+    wall: tuple[float, ...]
+    cpu: tuple[float, ...]
+    megabytes: tuple[float, ...]
+
+    @property
+    def exponents(self) -> tuple[float, float, float]:
+        """The exponents of wall time, processor time and memory."""
+        wall, cpu, memory = (
+            growth_exponent(self.sizes, costs) for costs in (self.wall, self.cpu, self.megabytes)
+        )
+        return wall, cpu, memory

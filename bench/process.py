@@ -86,9 +86,15 @@ def run_timed(
     return Ran(process.returncode, wall, used.ru_utime + used.ru_stime, _megabytes(used), text, late.is_set())
 
 
-def run_ok(command: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path = ROOT) -> Ran:
+def run_ok(
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: Path = ROOT,
+    stdin: Path = Path(os.devnull),
+) -> Ran:
     """The same for a command that has to end with 0. Raises CommandError."""
-    ran = run_timed(command, env=env, cwd=cwd)
+    ran = run_timed(command, env=env, cwd=cwd, stdin=stdin)
     if ran.failure:
         raise CommandError(f"{' '.join(command[:5])} ...: {ran.failure}")
     return ran

@@ -131,10 +131,10 @@ def store(folder: Path, entries: int, samples: int = 1) -> Path:
     return file
 
 
-def report_command(folder: Path, cutoff: str = CUTOFF.isoformat()) -> list[str]:
-    """The report on the results in `folder`, with its numbers, page and charts, written there too."""
-    numbers = folder / "report.json"
-    return bccontam("report", "--results-dir", folder, "--cutoff", cutoff, "--json", numbers)
+def report_command(folder: Path) -> list[str]:
+    """The report on the results in `folder`, with its numbers, page and charts, which go there too."""
+    words = ["--cutoff", CUTOFF.isoformat(), "--json", str(folder / "report.json")]
+    return bccontam("report", "--results-dir", folder, *words)
 
 
 def command(folder: Path, entries: int) -> None:

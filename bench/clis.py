@@ -1,0 +1,144 @@
+"""The rows of the suite that drive the real Copilot CLI against a server on loopback, by SDK and by process.
+
+They are rows of `python -m bench`. No GitHub is asked: the CLI is told to use the bench's own server. Without
+the binary the rows say so.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from statistics import median
+
+from bccontam.errors import AskError
+from bccontam.models.copilot_cli import FLAGS
+from bccontam.models.copilot_common import CopilotRuntime, find_cli
+from bccontam.sandbox import fresh_workspace
+from bench.figure import Figure, Growth, figure
+from bench.options import Options, UnavailableError
+from bench.predict import copilot_command, dataset_of_101, predicted
+from bench.process import Ran, run_ok
+from bench.server import answering
+
+ENTRIES = 16
+CONCURRENCY = 4
+MODEL = "test-model"
+PROMPT = "Which files fix this?\n\nPosting fails at times.\n"
+
+
+def sdk(options: Options) -> Iterator[Figure | Growth]:
+    """`copilot`: one process for all questions. Processor time is ours and the CLI's."""
+    binary = the_binary()
+    runs: list[Ran] = []
+    processes: list[float] = []
+    with answering(0.0) as url:
+        dataset, entries = dataset_of_101(options.folder)
+        for _ in range(options.long_runs):
+            with counted(binary) as seen:
+                runs.append(_asked("copilot", dataset, url, options))
+            processes.append(len(seen))
+    note = f"{ENTRIES} {entries}, the whole command, the CLI included"
+    per_entry = [ran.cpu / ENTRIES for ran in runs]
+    yield figure(f"copilot (SDK), concurrency {CONCURRENCY}: CPU per entry", "s", per_entry, note)
+    yield figure("copilot (SDK): CLI processes", "processes", processes)
+    yield figure("copilot (SDK): wall", "s", [ran.wall for ran in runs])
+    yield figure("copilot (SDK): peak memory of the largest process", "MB", [ran.peak_mb for ran in runs])
+
+
+def cli(options: Options) -> Iterator[Figure | Growth]:
+    """`copilot-cli`: one process a question, against as many bare processes spread over the cores.
+
+    The CLI uses several cores while it starts, so that its processor time, not its wall time, is what the
+    cores have to do for an entry; the ratio to both is given.
+    """
+    the_binary()
+    cores = len(os.sched_getaffinity(0))
+    with answering(0.0) as url:
+        dataset, entries = dataset_of_101(options.folder)
+        alone = [alone_once(url) for _ in range(options.runs + 1)][1:]
+        command = [_asked("copilot-cli", dataset, url, options) for _ in range(options.long_runs)]
+    yield figure("the CLI alone, one question: wall", "s", [ran.wall for ran in alone])
+    yield figure("the CLI alone, one question: CPU", "s", [ran.cpu for ran in alone])
+    ideal_wall = median(ran.wall for ran in alone) * ENTRIES / cores
+    ideal_cpu = median(ran.cpu for ran in alone) * ENTRIES / cores
+    walls = [ran.wall for ran in command]
+    note = f"{ENTRIES} {entries}, {cores} cores, the whole command"
+    name = f"copilot-cli, concurrency {CONCURRENCY}: wall over the CLI's own"
+    yield figure(f"{name} CPU time × entries / cores", "ratio", [w / ideal_cpu for w in walls], note)
+    yield figure(f"{name} wall time × entries / cores", "ratio", [w / ideal_wall for w in walls])
+    yield figure("copilot-cli: wall", "s", walls)
+
+
+def the_binary() -> Path:
+    """The real CLI. Raises UnavailableError."""
+    try:
+        return find_cli(None, os.environ)
+    except AskError as error:
+        raise UnavailableError("no Copilot CLI here: script/install-copilot gets it") from error
+
+
+def environment(url: str) -> dict[str, str]:
+    """This environment, with the CLI told to use our server and no other."""
+    provider = {"COPILOT_PROVIDER_BASE_URL": url, "COPILOT_PROVIDER_API_KEY": "sk-bench"}
+    return {**os.environ, "COPILOT_OFFLINE": "true", **provider}
+
+
+def alone_once(url: str) -> Ran:
+    """One question to one CLI with our flags, with nothing of ours around it but the clean environment."""
+    runtime = CopilotRuntime(
+        model=MODEL,
+        token=None,
+        isolation="off",
+        environ=environment(url),
+        cli_path=None,
+        files=(),
+        folders=(),
+        landlock_abi=None,
+    )
+    try:
+        with fresh_workspace(runtime.sandbox.uid) as workspace:
+            prompt = workspace.root / "prompt"
+            prompt.write_text(PROMPT, encoding="utf-8")
+            command = [str(runtime.binary), *FLAGS, f"--model={MODEL}"]
+            return run_ok(command, env=runtime.environment(workspace), cwd=workspace.work, stdin=prompt)
+    finally:
+        runtime.close()
+
+
+@contextmanager
+def counted(binary: Path) -> Iterator[set[int]]:
+    """The numbers of the processes of this binary that were seen running while the block ran."""
+    seen: set[int] = set()
+    before = _running(binary)
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.05):
+            seen.update(_running(binary) - before)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        done.set()
+        thread.join()
+
+
+def _running(binary: Path) -> set[int]:
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (folder / "exe").samefile(binary):
+                found.add(int(folder.name))
+    return found
+
+
+def _asked(backend: str, dataset: Path, url: str, options: Options) -> Ran:
+    """Ask by the command, into a folder of its own."""
+    results = options.fresh()
+    command = copilot_command(backend, dataset, results, MODEL, ENTRIES)
+    return predicted(command, results, ENTRIES, environment(url))
