@@ -51,25 +51,26 @@ def sdk(options: Options) -> Iterator[Figure | Growth]:
 def cli(options: Options) -> Iterator[Figure | Growth]:
     """`copilot-cli`: one process a question, against as many bare processes spread over the cores.
 
-    The CLI uses several cores while it starts, so that its processor time, not its wall time, is what the
-    cores have to do for an entry; the ratio to both is given.
+    The bare ones are measured before, between and after the runs, so that a busy machine slows both alike.
     """
     the_binary()
     cores = len(os.sched_getaffinity(0))
     with answering(0.0) as url:
         dataset, entries = dataset_of_101(options.folder)
-        alone = [alone_once(url) for _ in range(options.runs + 1)][1:]
-        command = [_asked("copilot-cli", dataset, url, options) for _ in range(options.long_runs)]
+        alone_once(url)
+        alone, runs = [alone_once(url) for _ in range(3)], []
+        for _ in range(options.long_runs):
+            runs.append(_asked("copilot-cli", dataset, url, options))
+            alone += [alone_once(url) for _ in range(3)]
+    ideal = median(ran.wall for ran in alone) * ENTRIES / cores
+    walls = [ran.wall for ran in runs]
+    name = f"copilot-cli, concurrency {CONCURRENCY}: wall over the CLI's own × entries / cores"
+    note = f"{ENTRIES} {entries}, {cores} cores, the whole command"
+    yield figure(name, "ratio", [seconds / ideal for seconds in walls], note)
+    yield figure("copilot-cli: wall", "s", walls)
+    yield figure("copilot-cli: CPU per entry, the CLI included", "s", [ran.cpu / ENTRIES for ran in runs])
     yield figure("the CLI alone, one question: wall", "s", [ran.wall for ran in alone])
     yield figure("the CLI alone, one question: CPU", "s", [ran.cpu for ran in alone])
-    ideal_wall = median(ran.wall for ran in alone) * ENTRIES / cores
-    ideal_cpu = median(ran.cpu for ran in alone) * ENTRIES / cores
-    walls = [ran.wall for ran in command]
-    note = f"{ENTRIES} {entries}, {cores} cores, the whole command"
-    name = f"copilot-cli, concurrency {CONCURRENCY}: wall over the CLI's own"
-    yield figure(f"{name} CPU time × entries / cores", "ratio", [w / ideal_cpu for w in walls], note)
-    yield figure(f"{name} wall time × entries / cores", "ratio", [w / ideal_wall for w in walls])
-    yield figure("copilot-cli: wall", "s", walls)
 
 
 def the_binary() -> Path:
