@@ -12,14 +12,14 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.paths import ROOT
+
+LAUNCHER = Path(__file__).with_name("launcher.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,33 +57,36 @@ def run_timed(
     timeout: float = 1800.0,
 ) -> Ran:
     """Run `command` in a session of its own. Raises OSError when it cannot be started."""
-    with tempfile.TemporaryFile() as errors, stdin.open("rb") as given:
-        start = time.perf_counter()
-        process = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=None if env is None else dict(env),
-            stdin=given,
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-            start_new_session=True,
-        )
-        late = threading.Event()
-        alarm = threading.Timer(timeout, _end_late, (process.pid, late))
-        alarm.start()
+    reading, writing = os.pipe()
+    launcher = [sys.executable, "-I", "-S", str(LAUNCHER), str(writing), *command]
+    with os.fdopen(reading, "rb") as report, tempfile.TemporaryFile() as errors, stdin.open("rb") as given:
         try:
-            # Its children may outlive it: the session is ended while its number is still taken.
-            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-            wall = time.perf_counter() - start
+            process = subprocess.Popen(
+                launcher,
+                cwd=cwd,
+                env=None if env is None else dict(env),
+                stdin=given,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                pass_fds=(writing,),
+                start_new_session=True,
+            )
         finally:
-            alarm.cancel()
-            alarm.join()
-            _end(process.pid)
-            _, status, used = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
+            os.close(writing)
+        late = False
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            late = True
+        finally:
+            _end_group(process)
         errors.seek(0)
-        text = errors.read(100_000).decode("utf-8", "replace")
-    return Ran(process.returncode, wall, used.ru_utime + used.ru_stime, _megabytes(used), text, late.is_set())
+        stderr = errors.read(100_000).decode("utf-8", "replace")
+        said = report.read().decode()
+    if said.startswith("!"):
+        raise OSError(f"{command[0]} cannot be started: {said.removeprefix('!').strip()}")
+    code, wall, cpu, peak = said.split() if said else (-signal.SIGKILL, timeout, 0, 0)
+    return Ran(int(code), float(wall), float(cpu), int(peak) * 1024 / 1e6, stderr, late)
 
 
 def run_ok(
@@ -107,18 +110,11 @@ def bccontam(*words: str | Path) -> list[str]:
 
 def own_peak_mb() -> float:
     """MB at the peak of this process so far."""
-    return _megabytes(resource.getrusage(resource.RUSAGE_SELF))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
-def _megabytes(used: resource.struct_rusage) -> float:
-    return used.ru_maxrss * 1024 / 1e6
-
-
-def _end_late(leader: int, late: threading.Event) -> None:
-    late.set()
-    _end(leader)
-
-
-def _end(leader: int) -> None:
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """Whatever of the group still runs: the command when it is late, and what it left behind."""
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, signal.SIGKILL)
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
