@@ -180,12 +180,20 @@ def test_every_command_names_scripts_and_flags_that_exist(block: Block) -> None:
             words = words[1:]
         if words[0].startswith("script/"):
             assert (ROOT / words[0]).is_file(), words
+        elif words[0] == "-m":
+            assert {word for word in words if word.startswith("--")} <= bench_flags(words[1]), words
         elif words[0] == ".venv/bin/bccontam":
             assert words[1] in COMMANDS
             check_flags(words[1], words[2:])
         else:
             assert words[0] in (".venv/bin/pip", "gh"), words
             assert all((ROOT / word).is_file() for word in words if word.startswith("requirements/"))
+
+
+def bench_flags(module: str) -> set[str]:
+    """The flags of a benchmark that is run as `python -m MODULE`."""
+    file = ROOT / ("bench/__main__.py" if module == "bench" else f"{module.replace('.', '/')}.py")
+    return set(re.findall(r'add_argument\(\s*"(--[a-z-]+)"', file.read_text("utf-8")))
 
 
 def check_flags(mode: str, words: list[str]) -> None:
@@ -359,6 +367,7 @@ def test_every_error_that_has_a_heading_is_one_that_the_program_says() -> None:
 def test_every_flag_that_is_named_exists() -> None:
     known = {f"--{FLAG_NAMES.get(name, name.replace('_', '-'))}" for mode in COMMANDS for name in flags(mode)}
     cli = set(re.findall(r"--[a-z-]+", (ROOT / "bccontam/models/copilot_cli.py").read_text("utf-8")))
+    known |= bench_flags("bench") | bench_flags("bench.compare")
     for page in PAGES:
         for span in spans(page):
             for flag in re.findall(r"(?<!\S)--[a-z][a-z-]*=?[a-z]*", span):
