@@ -37,7 +37,7 @@ def sdk(options: Options) -> Iterator[Figure | Growth]:
     with answering(0.0) as url:
         dataset, entries = dataset_of_101(options.folder)
         for _ in range(options.long_runs):
-            with counted(binary) as seen:
+            with counted(binary, url) as seen:
                 runs.append(_asked("copilot", dataset, url, options))
             processes.append(len(seen))
     note = f"{ENTRIES} {entries}, the whole command, the CLI included"
@@ -110,15 +110,14 @@ def alone_once(url: str) -> Ran:
 
 
 @contextmanager
-def counted(binary: Path) -> Iterator[set[int]]:
-    """The numbers of the processes of this binary that were seen running while the block ran."""
+def counted(binary: Path, url: str) -> Iterator[set[int]]:
+    """The numbers of the processes of this binary, told of this server, that ran while the block did."""
     seen: set[int] = set()
-    before = _running(binary)
     done = threading.Event()
 
     def watch() -> None:
         while not done.wait(0.05):
-            seen.update(_running(binary) - before)
+            seen.update(_running(binary, url))
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -129,11 +128,12 @@ def counted(binary: Path) -> Iterator[set[int]]:
         thread.join()
 
 
-def _running(binary: Path) -> set[int]:
+def _running(binary: Path, url: str) -> set[int]:
+    told = f"COPILOT_PROVIDER_BASE_URL={url}\0".encode()
     found = set()
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if (folder / "exe").samefile(binary):
+            if (folder / "exe").samefile(binary) and told in (folder / "environ").read_bytes():
                 found.add(int(folder.name))
     return found
 
@@ -141,5 +141,7 @@ def _running(binary: Path) -> set[int]:
 def _asked(backend: str, dataset: Path, url: str, options: Options) -> Ran:
     """Ask by the command, into a folder of its own."""
     results = options.fresh()
-    command = copilot_command(backend, dataset, results, MODEL, ENTRIES)
+    command = copilot_command(
+        backend, dataset, results, model=MODEL, entries=ENTRIES, concurrency=CONCURRENCY
+    )
     return predicted(command, results, ENTRIES, environment(url))

@@ -69,9 +69,9 @@ def _read(path: str) -> str:
 
 
 def _commit() -> str:
-    """The short id of the commit, with `+` where the program's own files differ from it."""
+    """The short id of the newest commit of the program itself, with `+` where its files differ from it."""
     try:
-        commit = _git("rev-parse", "--short=10", "HEAD")
+        commit = _git("log", "-1", "--format=%h", "--", "bccontam")
         return commit + ("+" if _git("status", "--porcelain", "--", "bccontam") else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"

@@ -48,10 +48,13 @@ def openai_command(dataset: Path, results: Path, url: str, concurrency: int = 16
     return bccontam("predict", "--dataset", dataset, *words)
 
 
-def copilot_command(backend: str, dataset: Path, results: Path, model: str, limit: int) -> list[str]:
-    """Ask the Copilot CLI about the first `limit` entries, four at a time."""
-    words = ["--backend", backend, "--model", model, "--concurrency", "4", "--max-requests", str(limit)]
-    return bccontam("predict", "--dataset", dataset, *words, "--results-dir", results)
+def copilot_command(
+    backend: str, dataset: Path, results: Path, *, model: str, entries: int, concurrency: int
+) -> list[str]:
+    """Ask the Copilot CLI about the first entries."""
+    words = ["--backend", backend, "--model", model, "--concurrency", str(concurrency)]
+    words += ["--max-requests", str(entries), "--results-dir", str(results)]
+    return bccontam("predict", "--dataset", dataset, *words)
 
 
 def predicted(

@@ -132,7 +132,7 @@ def store(folder: Path, entries: int, samples: int = 1) -> Path:
 
 
 def report_command(folder: Path) -> list[str]:
-    """The report on the results in `folder`, with its numbers, page and charts, which go there too."""
+    """The report on the results in `folder` as Markdown and as JSON, which go there too."""
     words = ["--cutoff", CUTOFF.isoformat(), "--json", str(folder / "report.json")]
     return bccontam("report", "--results-dir", folder, *words)
 
