@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import median
@@ -24,7 +26,7 @@ from bench.process import Ran, run_ok
 from bench.server import answering
 
 ENTRIES = 16
-CLI_ENTRIES = 32
+CLI_ENTRIES = 24
 """More, so that the start of our program is a small part of the wall time."""
 CONCURRENCY = 4
 MODEL = "test-model"
@@ -51,33 +53,45 @@ def sdk(options: Options) -> Iterator[Figure | Growth]:
 
 
 def cli(options: Options) -> Iterator[Figure | Growth]:
-    """`copilot-cli`: one process a question, against as many bare processes spread over the cores.
+    """`copilot-cli`, one process a question, against bare processes of the same CLI with the same flags.
 
-    Alone, a CLI keeps more than one core busy while it starts, so what it asks of the cores is its processor
-    time: that is the bound of a full machine. Against its wall time alone the ratio is given too. The bare ones
-    are measured before, between and after the runs, so that a busy machine slows both alike.
+    Alone, a CLI keeps more than one core busy while it starts, so its wall time over the cores cannot be
+    reached, and several at once slow each other. The bound is its processor time over the cores; what our
+    program adds shows beside as many bare ones, as many at a time, which take turns with it.
     """
     the_binary()
     cores = len(os.sched_getaffinity(0))
-    with answering(0.0) as url:
+    alone, together, runs = [], [], []
+    with answering(0.0) as url, bare_cli(url) as ask:
         dataset, entries = dataset_of_101(options.folder)
-        alone_once(url)
-        alone, runs = [alone_once(url) for _ in range(3)], []
         for _ in range(options.long_runs):
+            alone += [ask() for _ in range(4)][1:]
             runs.append(_asked("copilot-cli", dataset, url, options, CLI_ENTRIES))
-            alone += [alone_once(url) for _ in range(3)]
+            together.append(at_once(ask))
     bound = median(ran.cpu for ran in alone) * CLI_ENTRIES / cores
-    bare = median(ran.wall for ran in alone) * CLI_ENTRIES / cores
+    literal = median(ran.wall for ran in alone) * CLI_ENTRIES / cores
+    pairs = [ran.wall / bare for ran, bare in zip(runs, together, strict=True)]
     walls = [ran.wall for ran in runs]
-    name = f"copilot-cli, concurrency {CONCURRENCY}: wall over the CLI's own"
+    name = f"copilot-cli, concurrency {CONCURRENCY}: wall over"
     note = f"{CLI_ENTRIES} {entries}, {cores} cores, the whole command"
-    yield figure(f"{name} CPU × entries / cores", "ratio", [seconds / bound for seconds in walls], note)
-    yield figure(f"{name} wall × entries / cores", "ratio", [seconds / bare for seconds in walls])
+    yield figure(f"{name} that of bare CLIs", "ratio", pairs, note)
+    yield figure(f"{name} the CLI's own CPU × entries / cores", "ratio", [wall / bound for wall in walls])
+    yield figure(f"{name} the CLI's own wall × entries / cores", "ratio", [wall / literal for wall in walls])
     yield figure("copilot-cli: wall", "s", walls)
+    yield figure("bare CLIs, as many at a time: wall", "s", together)
     per_entry = [ran.cpu / CLI_ENTRIES for ran in runs]
     yield figure("copilot-cli: CPU per entry, the CLI included", "s", per_entry)
     yield figure("the CLI alone, one question: wall", "s", [ran.wall for ran in alone])
     yield figure("the CLI alone, one question: CPU", "s", [ran.cpu for ran in alone])
+
+
+def at_once(ask: Callable[[], Ran]) -> float:
+    """Seconds of all entries by bare CLIs, as many at a time as our program has."""
+    start = time.perf_counter()
+    with ThreadPoolExecutor(CONCURRENCY) as pool:
+        for asked in [pool.submit(ask) for _ in range(CLI_ENTRIES)]:
+            asked.result()
+    return time.perf_counter() - start
 
 
 def the_binary() -> Path:
@@ -94,8 +108,9 @@ def environment(url: str) -> dict[str, str]:
     return {**os.environ, "COPILOT_OFFLINE": "true", **provider}
 
 
-def alone_once(url: str) -> Ran:
-    """One question to one CLI with our flags, with nothing of ours around it but the clean environment."""
+@contextmanager
+def bare_cli(url: str) -> Iterator[Callable[[], Ran]]:
+    """A function that asks one CLI one question with our flags: no fence, nothing of ours but the environment."""
     runtime = CopilotRuntime(
         model=MODEL,
         token=None,
@@ -106,12 +121,16 @@ def alone_once(url: str) -> Ran:
         folders=(),
         landlock_abi=None,
     )
-    try:
+    command = [str(runtime.binary), *FLAGS, f"--model={MODEL}"]
+
+    def ask() -> Ran:
         with fresh_workspace(runtime.sandbox.uid) as workspace:
             prompt = workspace.root / "prompt"
             prompt.write_text(PROMPT, encoding="utf-8")
-            command = [str(runtime.binary), *FLAGS, f"--model={MODEL}"]
             return run_ok(command, env=runtime.environment(workspace), cwd=workspace.work, stdin=prompt)
+
+    try:
+        yield ask
     finally:
         runtime.close()
 

@@ -218,6 +218,7 @@ PROMISED = {figure.name: (figure.unit, figure.target) for row in ROWS for figure
         ("wall, 101 entries, 200 ms model", "s", 1.10 * 7 * 0.2 + 0.6),
         ("copilot (SDK), concurrency 4: CPU per entry", "s", 0.5),
         ("copilot (SDK): CLI processes", "processes", 1),
+        ("copilot-cli, concurrency 4: wall over that of bare CLIs", "ratio", 1.05),
         ("copilot-cli, concurrency 4: wall over the CLI's own", "ratio", 1.05),
         ("container start to first question", "s", 1.2),
         ("import bccontam", "ms", 100),
