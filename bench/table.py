@@ -152,14 +152,19 @@ def from_json(data: str) -> Results:
 
 
 def merged(old: Results, new: Results) -> Results:
-    """`new` after the rows of `old` that it did not measure. Raises ValueError for those of another program."""
+    """`old` with the rows that `new` measured in place of its own. Raises ValueError for another program's."""
     if (old.machine.commit, old.machine.cpu) != (new.machine.commit, new.machine.cpu):
         raise ValueError(
             f"those figures are of commit {old.machine.commit} on {old.machine.cpu}, so nothing is added"
         )
-    rows = {row for row, _ in new.figures}
-    kept = tuple((row, figure) for row, figure in old.figures if row not in rows)
-    return Results(old.machine, kept + new.figures, new.growth or old.growth)
+    rows: dict[str, list[Figure]] = {}
+    for row, figure in old.figures:
+        rows.setdefault(row, []).append(figure)
+    rows |= {row: [] for row, _ in new.figures}
+    for row, figure in new.figures:
+        rows[row].append(figure)
+    figures = tuple((row, figure) for row, found in rows.items() for figure in found)
+    return Results(old.machine, figures, new.growth or old.growth)
 
 
 def read(path: Path) -> Results:

@@ -161,9 +161,9 @@ def test_other_json_is_refused(data: str) -> None:
 
 
 def test_rows_measured_again_take_the_place_of_the_old_ones() -> None:
-    new = Results(MACHINE, (("b", figure("start", "s", [1.0])),), ())
+    new = Results(MACHINE, (("a", figure("wall", "s", [9.0])), ("c", figure("other", "s", [1.0]))), ())
     both = merged(RESULTS, new)
-    assert both.figures == (*RESULTS.figures[:2], *new.figures)
+    assert both.figures == (new.figures[0], RESULTS.figures[2], new.figures[1])
     assert both.growth == RESULTS.growth
 
 
