@@ -12,7 +12,6 @@ remain.
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import signal
@@ -147,9 +146,12 @@ class Sandbox:
         """
         around = None
         if self.fence:
-            around = self.fence._replace(write=(*self.fence.write, *workspace.own))._asdict()
+            around = self.fence.but(write=(*self.fence.write, *workspace.own)).values()
         policy = {"fence": around, "parent": os.getpid(), "pid_file": pid_file and str(pid_file)}
-        return [sys.executable, "-I", "-S", str(Path(fence.__file__).resolve()), json.dumps(policy)]
+        # Imported, not run by its path: so it is compiled once and not in front of every process.
+        folder = str(Path(fence.__file__).resolve().parent)
+        start = f"import sys; sys.path.append({folder!r}); from fence import main; main(sys.argv[1:])"
+        return [sys.executable, "-I", "-S", "-c", start, fence.packed(policy)]
 
     def start(
         self, workspace: Workspace, command: Sequence[str], env: Mapping[str, str], **streams: Any
@@ -192,7 +194,7 @@ def make_sandbox(
         write=DEVICES,
         ports=tuple(ports),
     )
-    other = Sandbox(isolation, around._replace(uid=NOBODY))
+    other = Sandbox(isolation, around.but(uid=NOBODY))
     if os.geteuid() == 0 and all(map(open_to_all, execute)) and _can_start(other):
         return other
     return Sandbox(isolation, around)
@@ -279,7 +281,7 @@ def _judge(found: dict[str, Any], files: int) -> SelfTest:
 
 def _probe(sandbox: Sandbox, workspace: Workspace, attempts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """The probe's findings (see `bccontam.fence.probe`), or only `error` when it did not run."""
-    command = [*sandbox.launcher(workspace), "--probe", json.dumps(attempts)]
+    command = [*sandbox.launcher(workspace), "--probe", fence.packed(attempts)]
     env = clean_environment({}, workspace, {})
     try:
         run = subprocess.run(  # noqa: S603
@@ -287,8 +289,8 @@ def _probe(sandbox: Sandbox, workspace: Workspace, attempts: Mapping[str, Sequen
         )
         if run.returncode != 0:
             return {"error": run.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]}
-        findings: dict[str, Any] = json.loads(run.stdout)
-    except (OSError, subprocess.TimeoutExpired, ValueError) as error:
+        findings: dict[str, Any] = fence.unpacked(run.stdout.decode("ascii").strip())
+    except (OSError, subprocess.TimeoutExpired, ValueError, EOFError, TypeError) as error:
         return {"error": type(error).__name__}
     return findings
 

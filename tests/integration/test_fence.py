@@ -50,7 +50,7 @@ pytestmark = [
 def fenced(abi: int | None = None, ports: tuple[int, ...] = (), *, same_uid: bool = False) -> Sandbox:
     sandbox = make_sandbox("require", ports=ports, abi=abi)
     if same_uid and sandbox.fence:
-        return Sandbox("require", sandbox.fence._replace(uid=None))
+        return Sandbox("require", sandbox.fence.but(uid=None))
     return sandbox
 
 

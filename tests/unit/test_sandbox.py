@@ -87,7 +87,7 @@ def test_isolation_that_is_off_is_recorded_as_none() -> None:
 
 
 def test_a_probe_that_cannot_run_is_no_proof() -> None:
-    broken = Sandbox("require", Fence(uid=None)._replace(abi="no number"))  # type: ignore[arg-type]
+    broken = Sandbox("require", Fence(uid=None).but(abi="no number"))
     with pytest.raises(AskError, match="the probe did not run"):
         prove(broken, [], [])
 
