@@ -12,12 +12,12 @@ from base64 import b64encode
 from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bccontam import wording
 from bccontam.contamination import METRICS
 from bccontam.report import series, svg, view
+from bccontam.report.environment import TEMPLATES, make_environment
 from bccontam.report.markdown import cut, visible
 from bccontam.report.render import number_filters
 from bccontam.report.shape import Change, EntryRow, Report
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-_FOLDER = Path(__file__).parent / "templates"
 _ROWS_AT_FIRST = 100
 """Entries that are in the page as it comes, for those who run no script; the script shows as many at a time."""
 
@@ -91,21 +90,12 @@ def _digest(source: str) -> str:
 
 @cache
 def _source(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
+    return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(_FOLDER),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=True,
-        finalize=_finalize,
-    )
+    environment = make_environment(_finalize, autoescape=True)
     environment.filters.update(number_filters(), beyond=view.beyond, plain=_plain, plains=_plains)
     return environment
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bccontam import wording
 from bccontam.errors import SettingsError
 from bccontam.report import charts, series, view
+from bccontam.report.environment import make_environment
 from bccontam.report.markdown import code, codes, text
 from bccontam.report.shape import EntryRow, Report
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 COMMENT_BYTES = 60_000
 SUMMARY_BYTES = 1_000_000
-_FOLDER = Path(__file__).parent / "templates"
 _FIRST_GUESS, _MOST_GUESSES = 100, 8
 _LONGEST_WORDS = 200
 
@@ -130,19 +129,7 @@ def _tidy(page: str) -> str:
 
 @cache
 def _environment(*, sandboxed: bool) -> Environment:
-    """A user's template is rendered in a sandbox; our own needs none, which takes half the time."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from jinja2.sandbox import SandboxedEnvironment
-
-    make = SandboxedEnvironment if sandboxed else Environment
-    environment = make(
-        loader=FileSystemLoader(_FOLDER),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=False,
-        finalize=_finalize,
-    )
+    environment = make_environment(_finalize, autoescape=False, sandboxed=sandboxed)
     numbers = {name: _safely(write) for name, write in number_filters().items()}
     environment.filters.update(
         numbers,
