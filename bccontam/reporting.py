@@ -69,6 +69,21 @@ def report_on_store(
     `only`: ids of the dataset's entries, when it is at hand (else those that the runs left on record). Raises
     StoreError when there is nothing to report on or different experiments are mixed.
     """
+    reports = _build_all(settings, effects, own, only, changes)
+    # Behind this line the results themselves are gone, which are most of the memory.
+    parts = [""] if len(reports) == 1 else [f".{number}" for number in range(1, len(reports) + 1)]
+    reported = [_write(report, settings, effects, part) for report, part in zip(reports, parts, strict=True)]
+    _write_json(reports, settings, effects)
+    return reported
+
+
+def _build_all(
+    settings: Settings,
+    effects: Effects,
+    own: Experiment | None,
+    only: Collection[str] | None,
+    changes: Sequence[Change],
+) -> list[Report]:
     results = _load(settings, effects)
     records = load_records(settings.results_path)
     if only is None and records and all(record.entries for record in records):
@@ -83,19 +98,7 @@ def report_on_store(
             f"{settings.results_path} mixes {len(kinds)} experiments ({names}): name one with `model`, keep each "
             "in a folder of its own, or report each with `--group-by-model`."
         )
-    reported = [
-        _report(
-            latest(results, kind),
-            records,
-            settings,
-            effects,
-            changes,
-            "" if len(kinds) == 1 else f".{number}",
-        )
-        for number, kind in enumerate(kinds, start=1)
-    ]
-    _write_json([one.report for one in reported], settings, effects)
-    return reported
+    return [_build(latest(results, kind), records, settings, effects, changes) for kind in kinds]
 
 
 def _load(settings: Settings, effects: Effects) -> list[Result]:
@@ -135,16 +138,14 @@ def latest(results: Sequence[Result], kind: Experiment) -> list[Result]:
     return list(found.values())
 
 
-def _report(
+def _build(
     results: Sequence[Result],
     records: Sequence[RunRecord],
     settings: Settings,
     effects: Effects,
     changes: Sequence[Change],
-    part: str,
-) -> Reported:
+) -> Report:
     from bccontam.report.data import Request, build_report
-    from bccontam.report.render import render_report
 
     cutoff, source = find_cutoff(settings, results)
     own = experiment_of(results[0]) if results else None
@@ -159,7 +160,13 @@ def _report(
         reveal_answers=settings.reveal_answers,
         changes=changes,
     )
-    report = build_report(results, request, records)
+    return build_report(results, request, records)
+
+
+def _write(report: Report, settings: Settings, effects: Effects, part: str) -> Reported:
+    """Write the Markdown, and the page when asked; `part` tells several reports apart."""
+    from bccontam.report.render import render_report
+
     template = _template(settings, effects, report)
     path = _part(Path(settings.output) if settings.output else settings.results_path / "report.md", part)
     write_text(path, render_report(report, template=template))
