@@ -81,6 +81,25 @@ def test_a_prompt_that_names_a_gold_file_fails_the_lint(name: str) -> None:
     assert "foo.table" not in str(caught.value).lower()
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "a/x/FOO.Table.al",
+        '"a/x/F\\117O.Table.al"',
+        "a/x/Fo\u200bo.Table.al",
+        "a\\x\\Foo.Table.al",
+    ],
+    ids=["other letters", "octal escapes", "an invisible letter", "backslashes"],
+)
+def test_the_lint_sees_a_gold_file_however_the_patch_spells_it(header: str) -> None:
+    new = header.replace("a/", "b/", 1)
+    patch = f"diff --git {header} {new}\n--- {header}\n+++ {new}\n@@ -1 +1 @@\n-one\n+two\n"
+    entry = make_entry("acme__w-3", patch=patch)
+    assert [Path(file.path.replace("\\", "/")).suffix for file in entry.gold_files] == [".al"]
+    with pytest.raises(PromptError, match="acme__w-3"):
+        lint_prompt(load_prompt("al"), [entry])
+
+
 def test_another_wording_is_another_version() -> None:
     assert Prompt("p", "a").version != Prompt("p", "b").version
     assert load_prompt("al").version == load_prompt("al").version
