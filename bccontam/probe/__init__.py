@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import TYPE_CHECKING, Literal
 
+from bccontam.answer import parse_prediction
 from bccontam.entry import Entry
 from bccontam.errors import AskError, PromptError
 from bccontam.models.base import Model
@@ -214,6 +215,9 @@ def run_probe(
     try:
         for thread in threads:
             thread.start()
+        parse_prediction(
+            "[]"
+        )  # while the first answers are on their way: what reads them takes 30 ms to import
         run.watch(threads, stop, progress, total)
     finally:
         run.end(threads)
