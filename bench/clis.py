@@ -26,7 +26,7 @@ from bench.process import Ran, run_ok
 from bench.server import answering
 
 ENTRIES = 16
-CLI_ENTRIES = 24
+CLI_ENTRIES = 40
 """More, so that the start of our program is a small part of the wall time."""
 CONCURRENCY = 4
 MODEL = "test-model"
@@ -56,15 +56,15 @@ def cli(options: Options) -> Iterator[Figure | Growth]:
     """`copilot-cli`, one process a question, against bare processes of the same CLI with the same flags.
 
     Alone, a CLI keeps more than one core busy while it starts, so its wall time over the cores cannot be
-    reached, and several at once slow each other. The bound is its processor time over the cores; what our
-    program adds shows beside as many bare ones, as many at a time, which take turns with it.
+    reached, and several at once slow each other. What our program adds shows beside as many bare ones, as many
+    at a time, which take turns with it.
     """
     the_binary()
     cores = len(os.sched_getaffinity(0))
     alone, together, runs = [], [], []
     with answering(0.0) as url, bare_cli(url) as ask:
         dataset, entries = dataset_of_101(options.folder)
-        for _ in range(options.long_runs):
+        for _ in range(options.runs):  # a ratio of two times that vary needs several pairs
             alone += [ask() for _ in range(4)][1:]
             runs.append(_asked("copilot-cli", dataset, url, options, CLI_ENTRIES))
             together.append(at_once(ask))

@@ -60,12 +60,7 @@ ROWS = (
         "copilot-cli",
         "the real Copilot CLI, one process a question, at concurrency 4",
         clis.cli,
-        (
-            Figure("copilot-cli, concurrency 4: wall over that of bare CLIs", "ratio", 1.05),
-            Figure(
-                "copilot-cli, concurrency 4: wall over the CLI's own CPU × entries / cores", "ratio", 1.05
-            ),
-        ),
+        (Figure("copilot-cli, concurrency 4: wall over that of bare CLIs", "ratio", 1.05),),
         slow=True,
     ),
     Row(

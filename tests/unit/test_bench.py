@@ -219,7 +219,6 @@ PROMISED = {figure.name: (figure.unit, figure.target) for row in ROWS for figure
         ("copilot (SDK), concurrency 4: CPU per entry", "s", 0.5),
         ("copilot (SDK): CLI processes", "processes", 1),
         ("copilot-cli, concurrency 4: wall over that of bare CLIs", "ratio", 1.05),
-        ("copilot-cli, concurrency 4: wall over the CLI's own", "ratio", 1.05),
         ("container start to first question", "s", 1.2),
         ("import bccontam", "ms", 100),
         ("bccontam --version", "ms", 150),
