@@ -109,40 +109,27 @@ def sensitivity_rows(split: Split, metric: Metric) -> list[Row]:
     """The rows of docs/statistics.md section 6, in its order."""
     hit = HIT[metric]
     on_both_sides = _gold_paths(split.pre) & _gold_paths(split.control)
-    return [
-        _row(
-            split,
-            metric,
-            "statement leaks nothing",
-            _only(lambda r: r.leakage == "none", hit),
-            _leakage_note(split),
-        ),
-        _row(split, metric, "one gold file", _only(lambda r: len(r.gold_files) == 1, hit)),
-        _row(
-            split,
-            metric,
-            "gold that existed before the fix",
-            _rescored(metric, _existing_gold),
-            _kinds_note(split),
-        ),
-        _row(split, metric, "first path only (hit@1)", _first_path(metric)),
-        *(_row(split, other, f"{other} metric", HIT[other]) for other in METRICS if other != metric),
-        _row(split, metric, "unusable answers as hits", lambda r: 1.0 if r.status in UNUSABLE else hit(r)),
-        _row(split, metric, "unusable answers left out", _only(lambda r: r.status not in UNUSABLE, hit)),
-        _within_area(split, metric),
-        _row(
-            split,
-            metric,
+    checks: list[tuple[str, Rule, str]] = [
+        ("statement leaks nothing", _only(lambda r: r.leakage == "none", hit), _leakage_note(split)),
+        ("one gold file", _only(lambda r: len(r.gold_files) == 1, hit), ""),
+        ("gold that existed before the fix", _rescored(metric, _existing_gold), _kinds_note(split)),
+        ("first path only (hit@1)", _first_path(metric), ""),
+        *((f"{other} metric", HIT[other], "") for other in METRICS if other != metric),
+        ("unusable answers as hits", lambda r: 1.0 if r.status in UNUSABLE else hit(r), ""),
+        ("unusable answers left out", _only(lambda r: r.status not in UNUSABLE, hit), ""),
+        (
             "gold on both sides left out",
             _rescored(metric, lambda r: [path for path in r.gold_files if path not in on_both_sides]),
+            "",
         ),
     ]
-
-
-def _row(split: Split, metric: Metric, name: str, rule: Rule, note: str = "") -> Row:
-    pre, control = entry_values(split.pre, rule), entry_values(split.control, rule)
-    signal = measure(list(pre.values()), list(control.values()), metric)
-    return Row(name, signal, len(pre), len(control), note)
+    rules = [rule for _, rule, _ in checks]
+    older, newer = entry_tables(split.pre, rules), entry_tables(split.control, rules)
+    rows = [
+        Row(name, measure(list(pre.values()), list(control.values()), metric), len(pre), len(control), note)
+        for (name, _, note), pre, control in zip(checks, older, newer, strict=True)
+    ]
+    return [*rows[:-1], _within_area(split, metric), rows[-1]]
 
 
 def _only(keep: Callable[[Result], bool], rule: Rule) -> Rule:
