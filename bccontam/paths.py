@@ -11,6 +11,9 @@ import unicodedata
 _PLAIN = re.compile(r"(?![ab]/)(?:\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*(?:/(?!$)|$))+")
 """A path that is already canonical (most are): the work below is skipped for it."""
 
+_PLAIN_NAME = re.compile(r"\.?[A-Za-z0-9_-][A-Za-z0-9_.-]*")
+"""A last component that normalising leaves as it is, whatever stands before it."""
+
 _INVISIBLE = dict.fromkeys(
     map(ord, "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff")
 )
@@ -64,6 +67,9 @@ def normalize_path(path: str) -> str:
 
 def basename(path: str) -> str:
     """The lower-cased file name of `path` after normalising; empty when there is none."""
+    name = path.rpartition("/")[2]
+    if _PLAIN_NAME.fullmatch(name):
+        return name.lower()
     return normalize_path(path).rpartition("/")[2].lower()
 
 

@@ -88,6 +88,13 @@ def test_every_spelling_of_a_path_has_the_same_basename_and_suffix(path: str) ->
         assert suffix(other) == suffix(path)
 
 
+@settings(max_examples=200, deadline=None)
+@given(HOSTILE, st.text("ab.-_/", max_size=6))
+def test_a_basename_is_the_last_component_of_the_normalised_path(folder: str, name: str) -> None:
+    path = f"{folder}{name}"
+    assert basename(path) == normalize_path(path).rpartition("/")[2].lower()
+
+
 @pytest.mark.parametrize("part", ["/. ", '"/', "a/", " ", "x/", "\u200b\\"])
 def test_a_long_hostile_path_is_normalised(part: str) -> None:
     path = part * 100_000 + '"'
