@@ -28,9 +28,9 @@ Rule = Callable[[Result], float | None]
 """The value of one scored answer in [0, 1], or None when the answer is left out."""
 
 HIT: Mapping[Metric, Rule] = {
-    "basename": lambda result: float(result.score.basename_hit),
-    "suffix": lambda result: float(result.score.suffix_hit),
-    "exact": lambda result: float(result.score.exact_hit),
+    "basename": lambda result: 1.0 if result.score.basename_hit else 0.0,
+    "suffix": lambda result: 1.0 if result.score.suffix_hit else 0.0,
+    "exact": lambda result: 1.0 if result.score.exact_hit else 0.0,
 }
 RECALL: Mapping[Metric, Rule] = {
     "basename": lambda result: result.score.basename_recall,

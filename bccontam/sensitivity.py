@@ -124,9 +124,12 @@ def sensitivity_rows(split: Split, metric: Metric) -> list[Row]:
         ),
     ]
     rules = [rule for _, rule, _ in checks]
-    older, newer = entry_tables(split.pre, rules), entry_tables(split.control, rules)
+    older, newer = (
+        [list(values.values()) for values in entry_tables(group, rules)]
+        for group in (split.pre, split.control)
+    )
     rows = [
-        Row(name, measure(list(pre.values()), list(control.values()), metric), len(pre), len(control), note)
+        Row(name, measure(pre, control, metric), len(pre), len(control), note)
         for (name, _, note), pre, control in zip(checks, older, newer, strict=True)
     ]
     return [*rows[:-1], _within_area(split, metric), rows[-1]]
