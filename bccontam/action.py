@@ -29,7 +29,7 @@ from bccontam.terminal import plain_progress
 
 if TYPE_CHECKING:
     from bccontam.github.changed import ChangedEntries
-    from bccontam.report.data import Change, Report
+    from bccontam.report.shape import Change, Report
 
 _SECRETS = ("API-KEY", "COPILOT-TOKEN", "GITHUB-TOKEN")
 INTERNAL_ERROR = 70
@@ -316,7 +316,7 @@ def _has_results(settings: Settings) -> bool:
 
 
 def _changes(changed: ChangedEntries | None) -> Sequence[Change]:
-    from bccontam.report.data import Change
+    from bccontam.report.shape import Change
 
     if changed is None:
         return ()

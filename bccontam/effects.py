@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bccontam.plan import Plan
     from bccontam.probe import Progress
-    from bccontam.report.data import Report
+    from bccontam.report.shape import Report
 
 ProgressBar = Callable[[int | None], AbstractContextManager[Callable[["Progress"], None]]]
 """Opened with the number of questions, it gives what is called with each state of the run."""

@@ -20,7 +20,7 @@ from bccontam.store import load_records, load_results
 if TYPE_CHECKING:
     from bccontam.contamination import Thresholds
     from bccontam.effects import Effects
-    from bccontam.report.data import Change, Report
+    from bccontam.report.shape import Change, Report
 
 
 class Experiment(NamedTuple):
@@ -233,7 +233,7 @@ def _write_json(reports: Sequence[Report], settings: Settings, effects: Effects)
         return
     from pydantic import TypeAdapter
 
-    from bccontam.report.data import Report
+    from bccontam.report.shape import Report
 
     if settings.group_by_model:
         numbers = TypeAdapter(list[Report]).dump_json(list(reports), indent=2)

@@ -82,7 +82,7 @@ class Result:
 
     @property
     def scored(self) -> bool:
-        """Whether this answer stands in the rates (STATISTICS.md section 2)."""
+        """Whether this answer stands in the rates (docs/statistics.md section 2)."""
         if self.error is not None or self.status == "error":
             return False
         return self.status != "truncated" or bool(self.predicted_files)

@@ -1,4 +1,4 @@
-"""Predicted paths times gold paths -> Score (STATISTICS.md section 1).
+"""Predicted paths times gold paths -> Score (docs/statistics.md section 1).
 
 It is recall at k: extra wrong guesses cost nothing. How many paths count is decided before, by who cuts the
 prediction to its top k (or to its first, for hit@1).

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from bccontam.plan import Plan
     from bccontam.probe import Progress
-    from bccontam.report.data import Report
+    from bccontam.report.shape import Report
 
 WIDTH = 80
 """Columns that everything fits into."""

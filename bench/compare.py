@@ -28,6 +28,7 @@ from typing import Any
 
 from bccontam.datasets import load_entries
 from bccontam.errors import BccontamError
+from bccontam.wording import count
 from bench.machine import this_machine
 from bench.predict import dataset_of_101
 from bench.process import Ran, run_timed
@@ -145,7 +146,7 @@ def show(found: Mapping[str, Any]) -> str:
     for side in ("ours", "peer"):
         failures = found[f"{side} failures"]
         if failures:
-            text += f"\n{side} failed {len(failures)} times, first with: {failures[0]}"
+            text += f"\n{side} failed {count(len(failures), 'time')}, first with: {failures[0]}"
     return text
 
 
@@ -184,7 +185,8 @@ def main(words: Sequence[str] | None = None) -> None:
             values = {"base_url": url, "dataset": str(dataset)}
             machine = this_machine()
             found = summary(*compare(ours, peer, asked, values, rounds=given.rounds, timeout=given.timeout))
-        print(f"{machine.sentence}\n{len(asked)} entries, {given.rounds} rounds, model {given.delay:g} s\n")
+        size = f"{count(len(asked), 'entry', 'entries')}, {count(given.rounds, 'round')}"
+        print(f"{machine.sentence}\n{size}, model {given.delay:g} s\n")
         print(show(found))
         if given.json:
             document = {"machine": machine.sentence, "entries": asked, "rounds": given.rounds, **found}

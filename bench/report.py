@@ -99,9 +99,10 @@ def stages(folder: Path) -> None:
     """Every stage in this process, with its seconds and the peak so far."""
     from pydantic import TypeAdapter
 
-    from bccontam.report.data import Report, Request, build_report
+    from bccontam.report.data import Request, build_report
     from bccontam.report.html import render_page
     from bccontam.report.render import COMMENT_BYTES, SUMMARY_BYTES, render_report
+    from bccontam.report.shape import Report
 
     started = time.perf_counter()
 

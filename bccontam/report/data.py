@@ -30,7 +30,6 @@ from bccontam.contamination import (
 )
 from bccontam.report.cautions import find_cautions
 from bccontam.report.shape import (
-    SCHEMA_VERSION,
     Before,
     Change,
     Check,
@@ -47,8 +46,6 @@ from bccontam.report.shape import (
 )
 from bccontam.result import Result, RunRecord
 from bccontam.wording import count, listing
-
-__all__ = ["SCHEMA_VERSION", "Change", "EntryRow", "Report", "Request", "build_report", "missing_shards"]
 
 DEFAULT_THRESHOLDS = Thresholds()
 CONTROL_SOURCE = "another benchmark's results"

@@ -87,7 +87,7 @@ def sweep_svg(report: Report) -> str:
         f'<polyline class="value" points="{_path(middle)}"/>',
     ]
     for (x, y), point in zip(middle, sweep, strict=True):
-        signal = Signal("basename", point.value, point.low, point.high, point.p_value)
+        signal = Signal(report.signal.metric, point.value, point.low, point.high, point.p_value)
         said = f"{point.cutoff.isoformat()}: {compared(signal)} over all dates tried"
         parts.append(
             f'<g><title>{escape(said)}</title><circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="4"/></g>'

@@ -11,7 +11,8 @@ from datetime import date, timedelta
 
 from bccontam.contamination import Thresholds
 from bccontam.gold import GoldFile, Kind
-from bccontam.report.data import Change, Report, Request, build_report
+from bccontam.report.data import Request, build_report
+from bccontam.report.shape import Change, Report
 from bccontam.result import Result, RunRecord
 from bccontam.score import score_prediction
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 from datetime import date
 
 from bccontam.report.charts import month_chart, sweep_chart
-from bccontam.report.data import Report, Request, build_report
+from bccontam.report.data import Request, build_report
 from bccontam.report.series import MOST_BARS, MOST_POINTS, hit_bars, month_line, sweep_line, sweep_points
+from bccontam.report.shape import Report
 from bccontam.report.svg import checks_svg, month_svg, sweep_svg
 from bccontam.result import Result
 from tests.support.builders import group, hit, miss

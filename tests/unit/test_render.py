@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from bccontam.errors import SettingsError
 from bccontam.plan import PlanRequest, build_plan
-from bccontam.report.data import Change, Report, Request, build_report
+from bccontam.report.data import Request, build_report
 from bccontam.report.render import COMMENT_BYTES, render_plan, render_report
+from bccontam.report.shape import Change, Report
 from bccontam.result import RunRecord
 from tests.support.builders import failed, group, hit, make_entry, make_result, miss
 from tests.support.paths import ROOT

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bccontam.contamination import HIT, aggregate, compare, split_by_cutoff
-from bccontam.report.data import Change, Report, Request, build_report, missing_shards
+from bccontam.report.data import Request, build_report, missing_shards
+from bccontam.report.shape import Change, Report
 from bccontam.result import Result, RunRecord
 from tests.support.builders import failed, group, hit, make_result, miss
 from tests.support.reports import failing, fresh, old

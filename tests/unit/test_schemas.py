@@ -12,7 +12,8 @@ import pytest
 from pydantic import TypeAdapter
 
 from bccontam.plan import Plan, PlanRequest, build_plan
-from bccontam.report.data import Report, Request, build_report
+from bccontam.report.data import Request, build_report
+from bccontam.report.shape import Report
 from bccontam.store import to_json_line
 from tests.support.builders import failed, group, make_entry, make_result
 from tests.support.paths import ROOT
